@@ -8,10 +8,10 @@ after they set a variable, and `tests/conftest.py` does it for those that use `m
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from crfviz.exceptions import SettingsError
 from crfviz.text.files import abbreviate
@@ -48,18 +48,6 @@ class Variable(NamedTuple):
     default: str
     meaning: str
     is_secret: bool = False
-
-
-def _setting(
-    default: Any,  # noqa: ANN401 - the type is that of the field
-    parse: Callable[[str], object],
-    documented: tuple[str, str, str],
-    *,
-    is_secret: bool = False,
-) -> Any:  # noqa: ANN401 - as `field`
-    values, default_text, meaning = documented
-    about = Variable(parse, values, default_text, meaning, is_secret)
-    return field(default=default, metadata={"about": about})
 
 
 def _parse_switch(text: str) -> bool:
@@ -125,148 +113,135 @@ def _parse_metrics(text: str) -> str:
 class Settings:
     """The settings of a process; the variable of `name` is `CRFVIZ_NAME`. Unset is the default."""
 
-    database_url: str = _setting(
-        "",
+    database_url: str = ""
+    rooms: str = ""
+    user_models: Path | None = None
+    models: tuple[Path, ...] = ()
+    plugins: tuple[str, ...] = ()
+    lectures: tuple[Path, ...] = ()
+    uploads: bool = True
+    login: Literal["", "required"] = ""
+    frames: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    device: Literal["", "cpu", "cuda"] = ""
+    compiled: bool = True
+    replica: str = ""
+    metrics: str = ""
+    log: Literal["text", "json"] = "text"
+    log_texts: bool = False
+    streamlit_hooks: bool = True
+
+
+_VARIABLES = {  # by field
+    "database_url": Variable(
         _parse_matching(_DATABASE),
-        (
-            "`sqlite:////folder/file.db` or `postgresql://user@host/name`",
-            "`~/.local/share/crfviz/annotations.db`",
-            "Database of the annotations.",
-        ),
+        "`sqlite:////folder/file.db` or `postgresql://user@host/name`",
+        "`~/.local/share/crfviz/annotations.db`",
+        "Database of the annotations.",
         is_secret=True,
-    )
-    rooms: str = _setting(
-        "",
+    ),
+    "rooms": Variable(
         _parse_matching(re.compile("process"), _POSTGRES),
-        (
-            "`process` or `postgresql://user@host/name`",
-            "the database of the annotations if it is PostgreSQL, else `process`",
-            "Where live rooms are kept: in the memory of each process, or in PostgreSQL.",
-        ),
+        "`process` or `postgresql://user@host/name`",
+        "the database of the annotations if it is PostgreSQL, else `process`",
+        "Where live rooms are kept: in the memory of each process, or in PostgreSQL.",
         is_secret=True,
-    )
-    user_models: Path | None = _setting(  # noqa: RUF009 - a field
-        None,
+    ),
+    "user_models": Variable(
         Path,
-        (
-            "a folder",
-            "`~/.local/share/crfviz/models`",
-            "Folder of the models that users upload or train.",
-        ),
-    )
-    models: tuple[Path, ...] = _setting(
-        (),
+        "a folder",
+        "`~/.local/share/crfviz/models`",
+        "Folder of the models that users upload or train.",
+    ),
+    "models": Variable(
         _parse_folders,
-        ("folders, separated as in `PATH`", "none", "More folders with model folders in them."),
-    )
-    plugins: tuple[str, ...] = _setting(
-        (),
+        "folders, separated as in `PATH`",
+        "none",
+        "More folders with model folders in them.",
+    ),
+    "plugins": Variable(
         _parse_plugins,
-        (
-            "`module:Class` and folders of Python files, separated by commas",
-            "none",
-            "Taggers for the list of models, loaded again when their code changes.",
-        ),
-    )
-    lectures: tuple[Path, ...] = _setting(
-        (),
+        "`module:Class` and folders of Python files, separated by commas",
+        "none",
+        "Taggers for the list of models, loaded again when their code changes.",
+    ),
+    "lectures": Variable(
         _parse_folders,
-        ("folders, separated as in `PATH`", "none", "More folders with lectures in them."),
-    )
-    uploads: bool = _setting(
-        True,
+        "folders, separated as in `PATH`",
+        "none",
+        "More folders with lectures in them.",
+    ),
+    "uploads": Variable(
         _parse_switch,
-        (
-            "`on` or `off`",
-            "`on`",
-            "`off`: nobody can upload files, add or remove models and sentences, or train.",
-        ),
-    )
-    login: Literal["", "required"] = _setting(
-        "",
+        "`on` or `off`",
+        "`on`",
+        "`off`: nobody can upload files, add or remove models and sentences, or train.",
+    ),
+    "login": Variable(
         _parse_choice("required"),
-        (
-            "`required`",
-            "a login if the secrets have `[auth]`",
-            "`required`: labelling needs a login even if the secrets are missing.",
-        ),
-    )
-    frames: tuple[str, ...] = _setting(
-        (),
+        "`required`",
+        "a login if the secrets have `[auth]`",
+        "`required`: labelling needs a login even if the secrets are missing.",
+    ),
+    "frames": Variable(
         _parse_origins,
-        (
-            "origins such as `https://slides.example`, separated by spaces",
-            "none",
-            "Sites that may show crfviz in a frame.",
-        ),
-    )
-    limits: Limits = _setting(  # noqa: RUF009 - a field
-        Limits(),
+        "origins such as `https://slides.example`, separated by spaces",
+        "none",
+        "Sites that may show crfviz in a frame.",
+    ),
+    "limits": Variable(
         _parse_limits,
-        (
-            "some of `requests=N jobs=N line=N`, N from 1 to 1000000",
-            "`requests=40 jobs=3 line=50`",
-            "Load limits: messages a second of one session (faster ones wait); long jobs of one "
-            "visitor, queued and running; long jobs of all visitors.",
-        ),
-    )
-    device: Literal["", "cpu", "cuda"] = _setting(
-        "",
+        "some of `requests=N jobs=N line=N`, N from 1 to 1000000",
+        "`requests=40 jobs=3 line=50`",
+        "Load limits: messages a second of one session (faster ones wait); long jobs of one "
+        "visitor, queued and running; long jobs of all visitors.",
+    ),
+    "device": Variable(
         _parse_choice("cpu", "cuda"),
-        ("`cpu` or `cuda`", "`cuda` if there is a GPU", "Device of the neural models."),
-    )
-    compiled: bool = _setting(
-        True,
-        _parse_switch,
-        ("`on` or `off`", "`on`", "`off`: do not use Numba even if it is installed."),
-    )
-    replica: str = _setting(
-        "",
+        "`cpu` or `cuda`",
+        "`cuda` if there is a GPU",
+        "Device of the neural models.",
+    ),
+    "compiled": Variable(
+        _parse_switch, "`on` or `off`", "`on`", "`off`: do not use Numba even if it is installed."
+    ),
+    "replica": Variable(
         _parse_matching(_NAME),
-        (
-            "1 to 32 of a-z, 0-9 and -",
-            "one process alone",
-            "Name of this process among several behind a proxy; sets the sticky cookie.",
-        ),
-    )
-    metrics: str = _setting(
-        "",
+        "1 to 32 of a-z, 0-9 and -",
+        "one process alone",
+        "Name of this process among several behind a proxy; sets the sticky cookie.",
+    ),
+    "metrics": Variable(
         _parse_metrics,
-        (
-            f"`local` or a token of at least {MIN_TOKEN} characters",
-            "nobody",
-            "Who may read `/metrics`: programs on this machine, or clients with the token.",
-        ),
+        f"`local` or a token of at least {MIN_TOKEN} characters",
+        "nobody",
+        "Who may read `/metrics`: programs on this machine, or clients with the token.",
         is_secret=True,
-    )
-    log: Literal["text", "json"] = _setting(
-        "text",
+    ),
+    "log": Variable(
         _parse_choice("text", "json"),
-        ("`text` or `json`", "`text`", "Format of the log: lines, or one JSON object a line."),
-    )
-    log_texts: bool = _setting(
-        False,
+        "`text` or `json`",
+        "`text`",
+        "Format of the log: lines, or one JSON object a line.",
+    ),
+    "log_texts": Variable(
         _parse_switch,
-        (
-            "`on` or `off`",
-            "`off`",
-            "`on`: log the full text of errors, which may contain what users typed.",
-        ),
-    )
-    streamlit_hooks: bool = _setting(
-        True,
+        "`on` or `off`",
+        "`off`",
+        "`on`: log the full text of errors, which may contain what users typed.",
+    ),
+    "streamlit_hooks": Variable(
         _parse_switch,
-        (
-            "`on` or `off`",
-            "`on`",
-            "`off`: use only Streamlit's public interface; the app is slower.",
-        ),
-    )
+        "`on` or `off`",
+        "`on`",
+        "`off`: use only Streamlit's public interface; the app is slower.",
+    ),
+}
 
 
 def variables() -> dict[str, Variable]:
     """Return what is documented of each variable, by its name."""
-    return {_variable(each.name): each.metadata["about"] for each in fields(Settings)}
+    return {_variable(each.name): _VARIABLES[each.name] for each in fields(Settings)}
 
 
 @cache
