@@ -19,12 +19,11 @@ import {
 } from "../dom.js";
 import { hasNoKeys, readWithArrows } from "../keyboard.js";
 import { FEW_TAGS } from "../model.js";
-import { probability, score } from "../numbers.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
 import { buildGraph, GRAPH } from "../parts/graph.js";
-import { buildLattice, columnsOf } from "../parts/lattice.js";
+import { buildLattice } from "../parts/lattice.js";
 import { buildOverview } from "../parts/overview.js";
 import { buildBars, buildControls } from "../parts/panels.js";
 import { buildScreenReader } from "../parts/screen_reader.js";
@@ -53,13 +52,14 @@ import {
   unfold,
 } from "./actions.js";
 import { cellHooks, view } from "./events.js";
+import { identityLine } from "./identity.js";
 import { buildInputs } from "./inputs.js";
+import { buildScrolling } from "./scrolling.js";
 import { legendOf } from "./visibility.js";
 import { linesOf, widthIn } from "./widths.js";
 
-/** @import { Cell, Model, Part, Side, Sizes, Stage } from "../types.js" */
+/** @import { Model, Part, Side, Stage } from "../types.js" */
 
-const BESIDE = 3; // words drawn beyond the visible ones
 const NOTE_MARGINS = 10; // pixels; equal to the style sheet, as are the next ones
 const NOTE = { padding: 14, close: 8, sides: 24, line: 19.95, letters: 15.96 };
 
@@ -94,42 +94,8 @@ export function buildFrame(stage) {
       element.addEventListener(name, (event) => pointAtCell(stage, event));
     }
   }
-  const scroller = html(
-    "div.scroller",
-    { role: "group", tabindex: "0", "aria-label": "The words, a column each", dir: model.rtl ? "rtl" : "ltr" },
-    columns,
-  );
-  const main = html("div.main", scroller, html("div.more.left"), html("div.more.right"));
-  // The visible words: during a drag, the others can wait. Their neighbours are included if no others are drawn, so
-  // that arrow keys reach the next word.
-  /** @param {Model} next */
-  const columnsInSight = (next) => {
-    const { from, to } = columnsAt(scroller, next);
-    const beside = next.sparse ? BESIDE : 0;
-    return { from: Math.max(0, from - beside), to: Math.min(next.T, to + beside) };
-  };
-  /** @param {number} pixels */
-  const scrollPast = (pixels) => scroller.scrollTo({ left: stage.model.rtl ? -pixels : pixels });
-  const fade = () => {
-    const { scrollWidth, clientWidth } = scroller;
-    const passed = passedIn(scroller);
-    const [before, after] = [passed > 1, passed + clientWidth < scrollWidth - 1];
-    const { rtl } = stage.model;
-    flag(main, { moreLeft: rtl ? after : before, moreRight: rtl ? before : after });
-  };
-  // Draws words that were scrolled into view, in a lattice that lacks them.
-  const showInSight = () => {
-    const { inSight, sparse } = stage.model;
-    const { from, to } = columnsAt(scroller, stage.model);
-    if (!sparse || (from >= inSight.from && to <= inSight.to)) return;
-    const before = columnsOf(stage.model);
-    stage.model.inSight = columnsInSight(stage.model);
-    rows.lattice.scroll?.(stage.model, before);
-  };
-  scroller.addEventListener("scroll", () => {
-    fade();
-    showInSight();
-  });
+  const scrolling = buildScrolling(stage, { rows, heads, columns });
+  const { scroller, main } = scrolling;
   const below = panels.side === "gradient"; // the note would be below the window
   const noteFirst = below || panels.side === "matrix";
   const beside = side.length
@@ -157,12 +123,6 @@ export function buildFrame(stage) {
     const sidePanel = beside instanceof HTMLElement && next.sizes.flags.noteBeside ? beside : null;
     if (sidePanel && note.parentElement !== sidePanel) sidePanel.append(note);
     else if (!sidePanel && note.parentElement !== root) (noteFirst ? picture[0] : legend).before(note);
-  };
-  // The visible height between the words and the lower end of the frame.
-  const edges = () => {
-    const { top, bottom } = scroller.getBoundingClientRect();
-    const held = root.hasAttribute("data-held") ? rows.strips.element.offsetHeight : 0;
-    return [top + heads[0].offsetHeight, bottom - held];
   };
   return {
     // The texts around the picture.
@@ -196,10 +156,10 @@ export function buildFrame(stage) {
       stage.tip.update();
       set(scroller, "dir", next.rtl ? "rtl" : "ltr");
       const { lengths } = next.sizes;
-      if (changed(main, stage.width, lengths.all, lengths.label, lengths.beside, next.rtl)) fade();
+      if (changed(main, stage.width, lengths.all, lengths.label, lengths.beside, next.rtl)) scrolling.fade();
     },
     overview,
-    fade, // shows on which sides words continue
+    ...scrolling,
     // In pixels, at least one line, also before the text arrives.
     noteHeight() {
       if (note.isConnected) return note.offsetHeight + NOTE_MARGINS;
@@ -212,53 +172,8 @@ export function buildFrame(stage) {
     },
     /** @param {number} t @param {number} k */
     focusNode(t, k) {
-      showInSight(); // a key may precede the event of the last scrolling
+      scrolling.showInSight(); // a key may precede the event of the last scrolling
       rows.lattice?.focus?.(t, k);
-    },
-    columnsInSight,
-    // Of a scrolled sentence: the word in the middle, and a function that scrolls back to it.
-    /** @param {Sizes} sizes */
-    middle({ lefts, room }) {
-      const passed = passedIn(scroller);
-      return passed > 0 ? wordAt(passed + room / 2, lefts) : null;
-    },
-    /** @param {number | null} words @param {Sizes} sizes */
-    putIntoTheMiddle(words, { lefts, room }) {
-      if (words === null) return;
-      const [t, part] = [Math.floor(words), words % 1];
-      const at = lefts[t] + part * ((lefts[t + 1] ?? lefts[t]) - lefts[t]);
-      scrollPast(at - room / 2);
-    },
-    // Scrolls a long sentence to put word t in the middle, unless it is visible.
-    /** @param {number} t @param {Sizes} sizes */
-    bringIntoSight(t, { lefts, lengths }) {
-      const [left, room] = [lefts[t], scroller.clientWidth - lengths.label];
-      const passed = passedIn(scroller);
-      if (left < passed || lefts[t + 1] > passed + room) scrollPast(left - room / 2);
-    },
-    // The same for rows that scroll under the words: the explained cell, the row of tag k in the lattice, or the framed
-    // cell of a table at word t; and the rows of tags that a step revealed.
-    /** @param {Cell} cell @param {Sizes} sizes */
-    bringRowIntoSight([t, k], { row, rowOf, flags }) {
-      const lattice = rows.lattice?.element.hidden ? undefined : rows.lattice?.element;
-      const cells = all(scroller, `[data-chosen], [data-outlined][data-t="${t}"]`);
-      const shown = cells.find((cell) => cell.offsetParent && (!lattice || cell.matches("[data-chosen]")));
-      if (!flags.framed || !(shown ?? lattice)) return;
-      const middle = () =>
-        shown
-          ? shown.getBoundingClientRect().top + row / 2
-          : /** @type {HTMLElement} */ (lattice).getBoundingClientRect().top + (rowOf[k] + 0.5) * row;
-      const [top, bottom] = edges();
-      if (middle() < top + row || middle() > bottom - row) scroller.scrollBy({ top: middle() - (top + bottom) / 2 });
-    },
-    /** @param {string[]} parts @param {Model} next */
-    bringPartsIntoSight(parts, next) {
-      const strips = [...(rows.strips?.element.children ?? [])].filter((_, i) => parts.includes(next.rows[i].id));
-      if (!next.sizes.flags.framed || strips.length === 0) return;
-      const [first, last] = [strips[0], strips[strips.length - 1]].map((strip) => strip.getBoundingClientRect());
-      const [top, bottom] = edges();
-      if (first.top < top || last.bottom > bottom)
-        scroller.scrollBy({ top: Math.min(first.top - top, last.bottom - bottom) });
     },
   };
 }
@@ -379,54 +294,7 @@ function keepFocusInSight(root) {
   if (focused?.matches("[data-framed] [data-cell]")) focused.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-// The visible words of a scroller.
-/** @param {Element} scroller @param {Model} model */
-function columnsAt(scroller, { T, sizes: { lefts } }) {
-  const passed = passedIn(scroller);
-  const to = lefts.findIndex((left) => left >= passed + scroller.clientWidth);
-  return { from: Math.floor(wordAt(passed, lefts)), to: to < 0 ? T : to };
-}
-
-// Pixels scrolled away at the start of the words; `scrollLeft` is negative from right to left.
-/** @param {Element} scroller */
-function passedIn({ scrollLeft }) {
-  return Math.abs(scrollLeft);
-}
-
-// The word at a position between the column ends, and the fraction of its width.
-/** @param {number} place @param {number[]} lefts */
-function wordAt(place, lefts) {
-  const t = Math.max(
-    0,
-    lefts.findLastIndex((left) => left <= place),
-  );
-  return t < lefts.length - 1 ? t + (place - lefts[t]) / (lefts[t + 1] - lefts[t]) : t;
-}
-
 /** @param {Part[]} parts */
 function elements(parts) {
   return parts.map((part) => part.element);
-}
-
-/** @param {Model} model */
-function identityLine(model) {
-  const { results, ghost } = model;
-  const { score: best, logPartition } = results;
-  if (logPartition === -Infinity) {
-    return "No tag sequence is allowed: log Z = −∞. Undo an edit or restore a forbidden cell.";
-  }
-  const log = best - logPartition;
-  const share = probability(Math.min(1, Math.exp(log)));
-  if (!model.probabilistic) return scoresLine(model, share);
-  const now = `score ${score(best, 2)} − log Z ${score(logPartition, 2)} = log p ${score(log, 2)}  ·  p = ${share}`;
-  if (ghost?.log_partition === undefined || ghost.log_partition === null) return now;
-  return `${now}, was ${probability(ghost.probability ?? 0)}  ·  log Z was ${score(ghost.log_partition, 2)}`;
-}
-
-// For unnormalised models: Z is that of a CRF with these scores.
-/** @param {Model} model @param {string} share */
-function scoresLine({ results, margin, live }, share) {
-  const lead = margin === null || live ? "" : `, ${score(margin, 2)} ahead of the next path`;
-  const asCrf = `a CRF with these scores would say log Z ${score(results.logPartition, 2)}, p = ${share}`;
-  return `score ${score(results.score, 2)}${lead}  ·  scores, not probabilities: ${asCrf}`;
 }
