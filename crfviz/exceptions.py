@@ -7,15 +7,14 @@
     ├── UnknownObservationError  a word or sentence that a tagger has no scores for
     ├── EmptySentenceError       a sentence without a single word
     ├── NoPathError              every tag sequence is forbidden, so there is no path to return
-    ├── FormatError              a file or text that cannot be read; says in which line
-    ├── ModelError               a model folder that is no model; says which file and which field
-    ├── SettingsError            an environment variable with a bad value; says what was expected
-    └── StoreError               annotations that cannot be read or kept; says what to do
-        ├── ConflictError        somebody else stored the annotation meanwhile
-        └── LostStoreError       the store is gone, replaced, locked or read-only; it may come back
+    ├── FormatError              an unreadable file or text; the message names the line
+    ├── ModelError               an invalid model folder; the message names the file and the field
+    ├── SettingsError            an invalid environment variable; the message says what is expected
+    └── StoreError               annotations cannot be read or stored; the message says what to do
+        ├── ConflictError        another session stored the annotation meanwhile
+        └── LostStoreError       the store is missing, replaced, locked or read-only
 
-Every message says what was expected and what came. Messages are for people: pages show them as they
-are.
+Every message says what was expected and what was received. Pages show messages unchanged.
 """
 
 from collections.abc import Iterator
@@ -77,14 +76,14 @@ class LostStoreError(StoreError):
 
 @contextmanager
 def errors_at(where: str, kind: type[CrfvizError] | None = None) -> Iterator[None]:
-    """Put the place in front of the message of an error, and make it one of this kind."""
+    """Prefix the messages of errors with a place, and raise them as this kind of error."""
     try:
         yield
     except CrfvizError as error:
         raise (kind or type(error))(f"{where}: {error}") from error
 
 
-MAX_REMEMBERED = 1000  # reasons; after that all may come again
+MAX_REMEMBERED = 1000  # reasons; then the memory is cleared
 
 _logged: set[tuple[str, str, str]] = set()
 
@@ -93,9 +92,9 @@ def warn_once(log: Logger, what: str, error: Exception) -> None:
     """Log a failure with its traceback, once in a process for each reason.
 
     Args:
-        log: of the module.
-        what: for people: what failed.
-        error: why.
+        log: the logger of the module.
+        what: a message that says what failed.
+        error: the exception.
     """
     reason = log.name, what, repr(error)[:200]
     if reason in _logged:

@@ -240,7 +240,7 @@ _VARIABLES = {  # by field
 
 
 def variables() -> dict[str, Variable]:
-    """Return what is documented of each variable, by its name."""
+    """Return the documentation of each variable, by name."""
     return {_variable(each.name): _VARIABLES[each.name] for each in fields(Settings)}
 
 
@@ -289,7 +289,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 
 
 def describe_settings(environment: Mapping[str, str]) -> Iterator[tuple[str, str, Variable]]:
-    """Yield each variable's name, its value as it may be printed ("" if unset), and its rest."""
+    """Yield each variable's name, its printable value ("" if unset), and its documentation."""
     for name, about in variables().items():
         value = environment.get(name, "").strip()
         if about.is_secret and "://" in value:
@@ -314,8 +314,8 @@ def _variable(name: str) -> str:
 def _check_placeholders(environment: Mapping[str, str]) -> None:
     """Raise a SettingsError if a value still has the `${NAME...` of a compose file.
 
-    Some readers of compose files leave what they do not understand as it is: then every server
-    would have the same secret, and one that everybody can read.
+    Some readers of compose files do not expand placeholders. Every such server would then have the
+    same secret, which is public.
     """
     for name, value in environment.items():
         if name.startswith((PREFIX, "STREAMLIT_")) and (left := _PLACEHOLDER.search(value)):

@@ -12,12 +12,12 @@ class Entry:
     """One page, or another view of a page."""
 
     title: str
-    path: str  # of a page in the address, empty for the home page; of a view its `?view=`
-    answers: str  # what it shows, in one plain line
-    terms: tuple[str, ...]  # the glossary's entries that it needs
-    sentence: bool = True  # whether it is about the sentence in the bar on top
-    model: bool = True  # whether the model chosen there acts on it
-    tab: str = ""  # its label in the row of views; the title if empty
+    path: str  # in the URL; empty for the home page, the value of `?view=` for a view
+    answers: str  # one line on what the page shows
+    terms: tuple[str, ...]  # entries of the glossary about the page
+    sentence: bool = True  # whether the page shows the sentence in the bar
+    model: bool = True  # whether the page depends on the model in the bar
+    tab: str = ""  # label in the row of views; the title if empty
     views: tuple["Entry", ...] = ()  # the further views of a page
 
     @property
@@ -273,12 +273,12 @@ GUIDES = Entry(
     ("tag", "emission", "transition", "Z", "marginal"),
     sentence=False,
     model=False,
-)  # linked at the foot of the left side
+)  # linked at the bottom of the sidebar
 
 PAGES = (*(page for group in GROUPS.values() for page in group), GUIDES)
 ENTRIES = tuple(each for page in PAGES for each in (page, *page.views))
-VIEW = "view"  # the parameter of an address, and the page option, that names a view of its page
-FORMER = {"hmm-as-crf": "hmm"}  # names that links and lectures may still use
+VIEW = "view"  # the URL parameter and page option that names a view of a page
+FORMER = {"hmm-as-crf": "hmm"}  # former names, still valid in links and lectures
 
 _BY_PATH = {entry.path: entry for entry in ENTRIES}
 _PAGE_OF = {each.path: page for page in PAGES for each in (page, *page.views)}
@@ -307,7 +307,7 @@ def views_of(page: Entry) -> Mapping[str, Entry]:
 
 
 def view_in(path: str) -> str:
-    """Return what `?view=` names in the address of a view; empty for a page itself."""
+    """Return the value of `?view=` for a view; empty for a page."""
     entry = at_path(path)
     return "" if entry in PAGES else entry.path
 
@@ -320,7 +320,7 @@ def group_of(path: str) -> str:
 def beside(path: str, steps: int) -> str | None:
     """Return the neighbour of a page in its group, or of a view in its page; None beyond the ends.
 
-    Before the first further view of a page is the page itself, after the last one the next page.
+    The page comes before its first view; the next page follows its last one.
     """
     views = list(views_of(page_of(path)))
     place = views.index(at_path(path).path) + steps

@@ -31,7 +31,7 @@ from crfviz.views.formatting import (
     told_apart,
 )
 
-MAX_CHANGES = 3  # weights that the note on a step names
+MAX_CHANGES = 3  # weights in the note on a step
 
 
 def explain(analysis: Analysis) -> str:
@@ -62,7 +62,7 @@ def _reason(window: Analysis) -> str:
         if inside:
             t = inside[0]
             while other is analysis.left_to_right and t - 1 in places:
-                t -= 1  # where they part, which may be before the window
+                t -= 1  # where they differ; may be before the window
             named = "" if window is analysis else f"Word {t + 1:,}: "
             return named + reason(analysis, path, t)
     where = "this sentence" if window is analysis else f"these {words} words"
@@ -185,7 +185,7 @@ def step_note(step: GradientStep, now: Potentials, trained: float, what: str = "
         step: the step from the weights as they are now.
         now: the chain before the step.
         trained: -log p of the right tags under the trained weights, nats; may be infinite.
-        what: the right tags are called.
+        what: the name of the right tags.
     """
     change = step.loss_after - step.loss_before
     loss = (
@@ -276,8 +276,8 @@ def _against_max_marginal(analysis: Analysis, path: list[int], t: int) -> str:
     )
 
 
-# Score of each tag here on that side, and the texts before and behind the tag in its step. A tag
-# may have braces, so that no text is a format.
+# Each tag's score on that side, and the texts before and after the tag. They are no format strings,
+# because a tag may contain braces.
 Side = tuple[Tensor, tuple[str, str]]
 
 
@@ -295,7 +295,7 @@ def _right(potentials: Potentials, path: list[int], t: int) -> Side:
 def _compare(
     scores: Tensor, around: tuple[str, str], ours: int, theirs: int, tags: Sequence[str]
 ) -> tuple[float, str]:
-    """Return the lead of our tag's step over the other's, and both in words."""
+    """Return how much our tag's step leads the other's, and both steps as text."""
     names = tags[ours].join(around), tags[theirs].join(around)
     if scores[theirs].item() == -math.inf:
         return math.inf, names[1]

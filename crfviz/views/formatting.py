@@ -1,8 +1,8 @@
 """Formatting of numbers and sentences; `stage/web/numbers.js` does it for the stage.
 
-Numbers have a true minus, "−", at which no line breaks; infinity is "∞", and what is no number a
-dash. Probabilities are in [0, 1], scores in nats. Sentences hold the user's words: show them as
-text, never as Markdown or HTML.
+Numbers have a true minus, "−", at which no line breaks; infinity is "∞", NaN a dash. Probabilities
+are in [0, 1], scores in nats. Sentences contain the user's words: show them as text, never as
+Markdown or HTML.
 """
 
 import math

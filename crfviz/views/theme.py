@@ -1,7 +1,7 @@
 """Tag colours, and the few colours with a fixed meaning.
 
 The first eight are the palette of Okabe and Ito (2008), made for the common colour-blindnesses;
-larger tag sets go on with hues between them, which not everybody can tell apart. Colours are
+larger tag sets use hues between them, which are harder to tell apart. Colours are
 mid-tones: the stage mixes them with the page's background for tints and with the page's ink for
 text, so that they work in light and dark. They never carry meaning alone.
 """
@@ -22,8 +22,8 @@ PALETTE = (
     "#CC79A7",  # reddish purple
     "#E69F00",  # orange
     "#56B4E9",  # sky blue
-    GREY,  # for Okabe and Ito's black, which vanishes on a dark page
-    "#B8A800",  # their yellow, darkened until it shows on white
+    GREY,  # instead of black, which is invisible on a dark page
+    "#B8A800",  # their yellow, darkened to be visible on white
     "#7B5EA7",
     "#6B8E23",
     "#5F7A8A",
@@ -36,15 +36,15 @@ PALETTE = (
 )
 
 _LETTERS = {
-    "labelFontSize": 14,  # pixels: as all that is to be read
+    "labelFontSize": 14,  # pixels
     "titleFontSize": 14,
     "labelColor": OF_TEXT,
     "titleColor": OF_TEXT,
 }
-_AXIS = {**_LETTERS, "labelFlush": False}  # Streamlit moves the outer labels off their rows
+_AXIS = {**_LETTERS, "labelFlush": False}  # Streamlit would move the outer labels off their rows
 READABLE = {"axis": _AXIS, "header": _LETTERS, "legend": _LETTERS}  # config of every chart
 
-# Universal POS tags keep their colour in every model; tags one meets together lie apart.
+# Universal POS tags have the same colour in every model; frequent neighbours have distant hues.
 UPOS_COLOURS = dict(zip(UPOS, PALETTE, strict=True))
 
 POSITIVE = "#0072B2"  # scores above zero

@@ -12,8 +12,8 @@ const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;
 const LEAVING = "crfviz-leaving"; // the picture then sends its newest step, see crfviz/views/stage/web/host.js
 const TURNS = "crfviz-turns"; // a key led beyond the picture's steps, see crfviz/views/stage/web/stage.js
-const MAX_SENDS = 2; // of the same message: a busy Streamlit may lose the first
-const GLANCE = 100; // milliseconds in which nobody reacts to a new picture
+const MAX_SENDS = 2; // of a message; a busy Streamlit may lose the first
+const GLANCE = 100; // milliseconds; people react to a new picture later
 
 const LAST = "This is the last cue. Press Esc to leave, or G to go to another cue.";
 const LAST_WITHOUT_LETTERS = "This is the last cue. Press Esc to leave.";

@@ -7,10 +7,10 @@ import { mounted } from "../../views/stage/web/host.js";
 import { Outbox } from "../../views/stage/web/outbox.js";
 import { tableOf } from "./rows.js";
 
-const MAX_SENDS = 3; // of an answer: a busy Streamlit may lose one
+const MAX_SENDS = 3; // of an answer; a busy Streamlit may lose one
 const BETWEEN = ";";
 const SHOW_ME = "?";
-const NOTHING = "none"; // the answer that no cell is needed
+const NOTHING = "none"; // the answer “no cell is needed”
 const OFTEN = { value: "Submit", read: "Submit these cells" };
 const HINTS = {
   write: "Click the cell, or move there with the arrow keys and press Enter.",

@@ -1,10 +1,10 @@
-// The way into a room: a QR code as high as the screen, the code in large letters, the address, and how many are there.
+// The display of a room: a QR code as high as the screen, the code, the address, and the number of followers.
 
 import { html } from "../../views/stage/web/dom.js";
 
-const POLL = 1000; // milliseconds between two looks at the number of followers
+const POLL = 1000; // milliseconds between requests for the number of followers
 
-// Calls `show` with the number of followers, again and again; returns a function that stops.
+// Polls the number of followers and calls `show`; returns a function that stops.
 export function watchFollowers(path, show) {
   let timer = 0;
   let stopped = false;
@@ -36,7 +36,7 @@ export function showLarge({ code, address, qr, path }, closed = () => {}) {
     html("img", { src: qr, alt: "QR code" }),
     text,
   );
-  document.body.append(dialog); // outside of the menu that opens it, which closes meanwhile
+  document.body.append(dialog); // outside of the menu, which closes
   const stop = watchFollowers(path, (number) => {
     count.textContent = `${number} ${number === 1 ? "follower" : "followers"}`;
   });

@@ -9,8 +9,8 @@ import { tableOf } from "./rows.js";
 import { barsOf } from "./tally.js";
 import { TURNOUT } from "./window.js";
 
-const MAX_SENDS = 2; // of an answer: a busy Streamlit may lose the first
-const POLL = 1000; // milliseconds between two looks at the number of answers
+const MAX_SENDS = 2; // of an answer; a busy Streamlit may lose the first
+const POLL = 1000; // milliseconds between requests for the number of answers
 const MAX_LENGTH = 80; // characters of a typed answer
 const SKIPPED = "?";
 const ANSWERED = "crfviz-answered";
@@ -159,7 +159,7 @@ class Question {
     this.next.hidden = this.data.ofCue;
     this.choices.forEach((each, i) => {
       each.disabled = true;
-      each.querySelector("kbd")?.remove(); // it would read as a number of answers
+      each.querySelector("kbd")?.remove(); // it would look like a number of answers
       if (i === right) each.setAttribute("data-right", "true");
       else if (choices[i].text === chosen) each.setAttribute("data-wrong", "true");
     });

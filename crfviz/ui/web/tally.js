@@ -1,8 +1,8 @@
-// The answers to a question as bars, with the number in each; where it was asked twice, before and now.
+// The answers to a question as bars with numbers; of two askings, both.
 
 import { html } from "../../views/stage/web/dom.js";
 
-// The bars of the choice at a place, from the numbers of all choices; `before` is null for one asking.
+// The bars of a choice, given the numbers of all choices; `before` is null for a single asking.
 export function barsOf(place, counts, before) {
   const rows = before
     ? [

@@ -18,9 +18,9 @@ _DEFAULT = "start"
 _BY_DEFAULT = re.compile(r"^export default (?=\S)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
-_REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
-_GOES_ON = re.compile(r"(?<=[;{,(\[=>?:&|])\n|\n(?=[})\],.?:&|])")  # a line end that means nothing
-_STRING = re.compile(r'("[^"]*")')  # on a line that has neither an escape nor another kind of text
+_REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # a comment after code
+_GOES_ON = re.compile(r"(?<=[;{,(\[=>?:&|])\n|\n(?=[})\],.?:&|])")  # a line end without meaning
+_STRING = re.compile(r'("[^"]*")')  # on a line without escapes or other kinds of text
 _AROUND = re.compile(r"(?:(?<!\s)\s+)?([=<>?:;,{}()&|*]+)\s*")  # needless spaces
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TYPES = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)  # JSDoc
@@ -124,7 +124,7 @@ def _slim(body: str, path: Path) -> str:
 
 
 def _tight(line: str) -> str:
-    """Return a line without needless spaces; as it is where it may have a template or pattern."""
+    """Return a line without needless spaces; unchanged if it may have a template or pattern."""
     before, mark, rest = line.partition("`")
     template, end, after = rest.rpartition("`")
     if end and before.count('"') % 2 == after.count('"') % 2 == 0:

@@ -41,7 +41,7 @@ from crfviz.views.strips.rules import decoded_by_browser, with_rule
 OF_SCORES = "Made with crfviz from scores alone: no link can open them again, so keep this."
 Draw = Callable[["Live", Analysis, Analysis | None], Picture]  # of the chain now, and before edits
 
-# Of a picture's payload: what stays true whatever is edited.
+# Fields of a picture's payload that no edit changes.
 _OF_PICTURE = (
     *("title", "reference", "contrast", "hint", "legend", "panels", "display", "messages", "used"),
 )
@@ -57,8 +57,8 @@ _SHARED = (
     "margin",
 )  # by all pages
 _NUMBERS = ("values", "trained", "outlined")  # of a table
-TRACE = "trace"  # the one page of a trace
-KEPT = "kept"  # a page as it was on the screen, with numbers that only Python computes
+TRACE = "trace"  # the only page of a trace
+KEPT = "kept"  # a page stored as it was on the screen, with numbers that only Python computes
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ OF_TRACE = Page("Your code", lambda live, *_: trace_picture(live.given_trace), n
 class Origin:
     """The origin of the scores, as far as another machine can use it."""
 
-    model: str = ""  # a name that every crfviz knows; empty for scores alone
+    model: str = ""  # name of a shipped model; empty for scores alone
     sentence: str = ""  # as typed
     constrained: bool = True
     view: Mapping[str, str] = field(default_factory=dict)  # page options of the page that is kept
@@ -121,16 +121,16 @@ class Live:
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
     gold: Sequence[int] | None = None  # T tag ids
     origin: Origin = Origin()
-    probabilistic: bool = True  # whether Z and p are more than what a CRF with them would say
-    rule: Automaton | None = None  # in force; one with too many states is left out
+    probabilistic: bool = True  # whether the model defines probabilities, not only scores
+    rule: Automaton | None = None  # the active rule; None if it has too many states
     of_probabilities: bool = False  # whether each score is the logarithm of a probability
-    opens: str = ""  # id of a page; of none that is in the file: the first
-    step: int | None = None  # done of that page's walk; None: where it opens
+    opens: str = ""  # id of a page; the first page if the file lacks it
+    step: int | None = None  # number of steps done; None: where the page opens
     covered: Sequence[str] = ()  # parts that are switched off
-    trace: Trace | None = None  # of a program, which is played in place of the pages
-    direction: str = ""  # of the columns, "ltr" or "rtl", where the reader chose
-    kept: Picture | None = None  # of a further page, at which the file opens
-    code: str = ""  # Python that prints what only the page shows, from `potentials`
+    trace: Trace | None = None  # writes of a program, played instead of the pages
+    direction: str = ""  # "ltr" or "rtl" if the reader chose one
+    kept: Picture | None = None  # of an additional page, at which the file opens
+    code: str = ""  # Python code that prints the page's own numbers from `potentials`
 
     @property
     def in_sight(self) -> Analysis:
@@ -183,7 +183,7 @@ def data(live: Live, pages: Sequence[str]) -> dict[str, object]:
     """Return the file's data, ready for JSON.
 
     Args:
-        live: what it shows; at most `most_words`, of which a window is drawn.
+        live: the content; at most `most_words` words, of which a window is drawn.
         pages: ids of `PAGES`, at least one.
 
     Raises:
@@ -232,7 +232,7 @@ def _payload(live: Live, picture: Picture) -> Payload:
 def _page(live: Live, name: str) -> dict[str, object]:
     page, trained = {TRACE: OF_TRACE, KEPT: OF_KEPT, **PAGES}[name], live.trained
     picture, edited = (page.draw(live, trained, by) for by in (None, trained))
-    if name not in ("marginals", KEPT):  # where only the paths that match the rule count
+    if name not in ("marginals", KEPT):  # these count only the paths that match the rule
         picture, edited = _ruled(live, picture), _ruled(live, edited)
     fields = _payload(live, picture)
     kept = [
@@ -293,7 +293,7 @@ def _origin(live: Live) -> Mapping[str, object]:
         params["v.rule"] = live.rule.pattern
     return {
         "text": f"Made with crfviz, model {origin.model}.",
-        "address": "http://localhost:8501/",  # where `make run` answers, on whoever's machine
+        "address": "http://localhost:8501/",  # the address of `make run`
         "params": params if origin.constrained else {**params, "c": "0"},
     }
 
@@ -309,7 +309,7 @@ def live_of(what: What, sentence: str | Sequence[str] | None) -> Live:
         sentence: for a tagger its sentence, as typed or as words; None for potentials.
 
     Raises:
-        CrfvizError: it is neither, or the sentence is missing, empty, or one too many.
+        CrfvizError: `what` is neither, or the sentence is missing, empty or unexpected.
     """
     if isinstance(what, Potentials):
         if sentence is not None:
@@ -331,7 +331,7 @@ def live_of(what: What, sentence: str | Sequence[str] | None) -> Live:
 
 
 def origin_of(tagger: Tagger, sentence: str, *, constrained: bool = True) -> Origin:
-    """Return the model of a file; empty for a model that only this machine has."""
+    """Return the origin of a file; empty for a model that only this machine has."""
     if not Path(tagger.folder).resolve().is_relative_to(SHIPPED):
         return Origin()
     return Origin(tagger.name, sentence, constrained)

@@ -1,7 +1,7 @@
 """The HTML of a live file: the chain, its script, and tables for readers without scripts.
 
-It asks for nothing: its content policy names the hashes of its own script and style, and allows no
-request. Where no script runs, the tables are what is there. Letters: `T` tokens, `K` tags.
+Its content policy allows no request, only the hashes of its own script and style. Without scripts
+the page shows the tables. Letters: `T` tokens, `K` tags.
 """
 
 import json
@@ -22,10 +22,10 @@ from crfviz.views.exports.live import Live, data
 from crfviz.views.formatting import columns, format_probability, score
 from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 
-LARGEST = 260_000  # bytes; a file above has its script packed
+LARGEST = 260_000  # bytes; larger files have a packed script
 RAW = -15  # the `wbits` of zlib's raw deflate format, with the largest window
 
-# For browsers that know no modules. They cannot run the script, and the tables stay.
+# For browsers without modules: they cannot run the script, so the tables stay.
 _OLD = (
     "document.getElementById('why').textContent="
     "'This browser is too old for the live picture; one of 2023 or newer draws it.';"
@@ -35,8 +35,8 @@ WHY = (
     "is older than 2023, or the file is not whole."
 )
 
-MAX_CELLS = 4000  # of all tables of numbers: a file of a large chain stays small
-LIKELY = 0.01  # a tag with less is left out of the list of likely tags
+MAX_CELLS = 4000  # of all tables of numbers, to keep files of large chains small
+LIKELY = 0.01  # smallest marginal in the list of likely tags
 
 
 def live_page(live: Live, pages: Sequence[str]) -> str:
@@ -68,10 +68,10 @@ def document(
 
     Args:
         title: plain text.
-        body: HTML; an element with the id "why" says what is to be said to an old browser.
-        script: runs at the end.
-        style: of its sheet; that of a live file if None.
-        allowed: further sources of scripts in its content policy.
+        body: HTML; an element with the id "why" has the message for old browsers.
+        script: code that runs at the end.
+        style: the style sheet; that of a live file if None.
+        allowed: further script sources in the content policy.
     """
     sheet = bundle.style() if style is None else style
     policy = "; ".join(
@@ -120,7 +120,7 @@ def _hash(text: str) -> str:
 def static_tables(live: Live) -> str:
     """Return the tables of the chain that the file opens with, as HTML.
 
-    Tables that are too large for the file are left out, and named.
+    Tables that are too large for the file are left out; a line names them.
     """
     now = live.in_sight
     edits = edit_list(live.edits, live.now.words)

@@ -1,7 +1,7 @@
 """Notebooks: the live stage as a widget or a frame, and results as small HTML tables.
 
-The widget tells Python its edits and needs anywidget (`pip install "crfviz[notebook]"`). Words and
-names are escaped. Letters: `T` tokens, `K` tags.
+The widget sends its edits to Python and needs anywidget (`pip install "crfviz[notebook]"`). Words
+and names are escaped. Letters: `T` tokens, `K` tags.
 """
 
 import math
@@ -33,8 +33,8 @@ from crfviz.views.theme import NEGATIVE, POSITIVE
 
 NO_EDITS: Mapping[str, object] = {"transitions": [], "emissions": [], "strength": 1.0}
 HEIGHT = 640  # pixels
-MAX_SHOWN = 30  # rows and columns of a table; what is left out is counted
-TINT = 90  # of 255, where a colour is full
+MAX_SHOWN = 30  # rows and columns of a table; a line counts the others
+TINT = 90  # of 255, the strongest tint
 _CELL = "padding:1px 7px;text-align:right;font-variant-numeric:tabular-nums;"
 _NAME = "padding:1px 7px;text-align:right;font-weight:600;"
 
@@ -42,13 +42,13 @@ _NAME = "padding:1px 7px;text-align:right;font-weight:600;"
 class OnScreen:
     """Python's side of the widget: `potentials` and `path` are those on the screen."""
 
-    edits: dict[str, Any]  # as payloads have them; the browser writes them
+    edits: dict[str, Any]  # in the format of payloads; written by the browser
     data: dict[str, object]
     _live: Live
 
     @property
     def potentials(self) -> Potentials:
-        """The chain with everything that was edited; setting it draws another one."""
+        """The edited chain; assigning another one draws it."""
         return edits_of(self.edits).apply(self._live.potentials)
 
     @potentials.setter
@@ -56,7 +56,7 @@ class OnScreen:
         if not isinstance(potentials, Potentials):
             raise CrfvizError(f"expected Potentials, got {abbreviate_value(potentials)}")
         live = Live(potentials, probabilistic=self._live.probabilistic)
-        payload = data(live, list(PAGES))  # before anything is changed: it may be too long
+        payload = data(live, list(PAGES))  # first, because it may be too long
         self._live = live
         self.edits = dict(NO_EDITS)
         self.data = payload
@@ -111,7 +111,7 @@ def edits_of(payload: Mapping[str, Any]) -> Edits:
     """Return the edits that the browser sends.
 
     Raises:
-        CrfvizError: they are no edits.
+        CrfvizError: they are invalid.
     """
     try:
         return Edits(
@@ -146,8 +146,8 @@ def show(what: What | Trace, sentence: str | Sequence[str] | None = None) -> Any
     """Return the live stage for a notebook.
 
     With anywidget (`pip install "crfviz[notebook]"`) it is a widget: `potentials` and `path` are
-    what is on the screen, and setting `potentials` draws another chain. Without it is the live file
-    in a frame, which tells Python nothing.
+    the current state, and assigning `potentials` draws another chain. Without anywidget it is the
+    live file in a frame, which sends nothing to Python.
 
     Args:
         what: potentials, best with their words, a tagger, or the trace of a program, which is

@@ -64,12 +64,12 @@ _SPECIAL = {
     "×": r"\ensuremath{\times}",
     "∞": r"\ensuremath{\infty}",
 }
-_LIGATURES = set("-,?!")  # two of them would become one sign
+_LIGATURES = set("-,?!")  # pairs of them would become one sign
 _LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŠšŽžŁłČčŘřŚśŻżŃńĆć"
 
 SIGN = r"\crfvizsign"  # writes a sign by its number
 RTL = r"\crfvizrtl"  # writes a text from right to left
-# For both engines. With pdflatex, signs that Latin fonts lack are written by number.
+# For both engines. With pdflatex, characters that Latin fonts lack are written by number.
 MACROS = r"""\ifdefined\directlua
   \providecommand\crfvizsign[1]{\iffontchar\font"#1 \symbol{"#1}\else{\textdir TLT\texttt{U+#1}}\fi}
   \providecommand\crfvizrtl[1]{{\textdir TRT#1}}
@@ -83,8 +83,8 @@ PREAMBLE = rf"""\ifdefined\directlua\else
   \usepackage{{textcomp}}
 \fi
 {MACROS}"""
-ENGINES = ("pdflatex", "lualatex")  # the second one has signs beyond Latin letters, and is slower
-LONGEST = 180  # seconds: the first time lualatex lists all fonts
+ENGINES = ("pdflatex", "lualatex")  # the second one has more than Latin letters, and is slower
+LONGEST = 180  # seconds; in its first run lualatex lists all fonts
 TABLES: Mapping[str, Callable[[Analysis], Tensor]] = {
     "marginals": lambda analysis: analysis.forward_backward.marginals,
     "emissions": lambda analysis: analysis.potentials.emissions,
@@ -172,7 +172,7 @@ def export_table(
 
     Args:
         what: potentials, best with their words, or a tagger.
-        path: of a .csv, .md or .tex file.
+        path: a .csv, .md or .tex file.
         sentence: for a tagger its sentence, as typed or as words.
         table: marginals, emissions, alpha, beta or best with a row per tag and a column per word,
             decoders (what each of them chooses) or transitions.
@@ -280,7 +280,9 @@ def as_latex(rows: Rows, digits: int, edits: str = "") -> str:
 
     def line(row: Sequence[str | float]) -> str:
         cells = [tex(cell) if isinstance(cell, str) else number(cell, digits) for cell in row]
-        if cells[0].startswith(("[", "*")):  # would be an option of the command before
+        if cells[0].startswith(
+            ("[", "*")
+        ):  # LaTeX would read it as an option of the previous command
             cells[0] = f"{{}}{cells[0]}"
         return " & ".join(cells) + r" \\"
 

@@ -1,7 +1,7 @@
 """Pictures for papers: documents of the class standalone, drawn by TikZ.
 
-Letters: `T` tokens, `K` tags. Numbers stand beside what they measure and paths differ by width and
-dashes, so that a print without colours says the same.
+Letters: `T` tokens, `K` tags. Numbers are beside what they measure, and paths differ by width
+and dashes, so a print without colours loses nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +22,10 @@ from crfviz.views.strips.pictures import tags_with_mass
 from crfviz.views.theme import NEGATIVE, POSITIVE, tag_colours
 
 COLUMN, ROW = 2.1, 0.72  # centimetres
-FULL = 6.0  # nats at which a cell of the matrix is full, at most
-NOTED = 0.05  # marginals from here on have their number beside them
+FULL = 6.0  # nats; largest score at full colour in the matrix
+NOTED = 0.05  # smallest marginal with its number beside it
 TRELLIS_COLUMN = 5.0  # centimetres
-SIGN = 1.0  # centimetres of “log α” with what is around it
+SIGN = 1.0  # centimetres of “log α” with its margins
 # Arguments: the sentence, position and digits of a picture, and 1, or -1 from right to left.
 Draw = Callable[[Analysis, int, int, int], list[str]]
 
@@ -43,7 +43,7 @@ def export_tikz(
 ) -> Path:
     """Write a picture as a LaTeX document (packages standalone and tikz), and return its path.
 
-    Where pdflatex or lualatex is installed it writes the PDF, too: with its letters in it.
+    If pdflatex or lualatex is installed, it also writes the PDF, with embedded fonts.
 
     Args:
         what: potentials, best with their words, or a tagger.
@@ -51,8 +51,8 @@ def export_tikz(
         sentence: for a tagger its sentence, as typed or as words.
         picture: "lattice"; "trellis", the numbers of one step of Viterbi; "transitions", the
             matrix; "sweeps", the table of α and β.
-        position: of a trellis: the word into which it steps, from 0; of transitions that differ
-            from step to step likewise.
+        position: for a trellis, and for transitions that differ from step to step, the word that
+            the step leads to, from 0.
         digits: decimals of all numbers.
         direction: of the columns, "ltr" or "rtl"; by default that of the sentence.
         edits: changes of the scores, applied first and listed below the picture.
@@ -284,7 +284,7 @@ PICTURES: Mapping[str, Draw] = {
 
 
 def _sides(way: int) -> tuple[str, str]:
-    """Return the anchors at the start and at the end of what stands in the words' direction."""
+    """Return the start and end anchors in the direction of the words."""
     return ("west", "east") if way > 0 else ("east", "west")
 
 

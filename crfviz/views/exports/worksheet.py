@@ -120,9 +120,9 @@ def worksheet_files(chain: Potentials, name: str, image: str) -> dict[str, str]:
     """Return the files of a student by path, the key in a folder of its own.
 
     Args:
-        chain: with words and tags.
-        name: of the student, such as student-01; the folder.
-        image: of Docker, with crfviz in it, for PrairieLearn.
+        chain: a chain with words and tags.
+        name: the student, such as student-01; the name of the folder.
+        image: the Docker image with crfviz, for PrairieLearn.
     """
     files = {}
     for folder, key in ((name, False), (f"keys/{name}", True)):

@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 from crfviz.chain.patterns import Automaton
 
 MAX_NAMED = 3  # tags on an arrow; more are counted
-_LETTER, _RADIUS, _LOOP = 8, 15, 28  # pixels of a letter, about, of a state, and of a loop over it
-_BEND, _TALLEST = 12, 64  # pixels that an arrow rises by state passed, and at most
-_ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)  # of an arrow: where its label may stand
+_LETTER, _RADIUS, _LOOP = (
+    8,
+    15,
+    28,
+)  # pixels: width of a letter, radius of a state, height of a loop
+_BEND, _TALLEST = 12, 64  # pixels: rise of an arrow by state passed, and its maximum
+_ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)  # positions of a label along its arrow
 
 
 _Label = tuple[float, float, str]  # centre, baseline and text
@@ -24,9 +28,9 @@ _Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 class _Arrow(NamedTuple):
     path: str
-    head: tuple[float, float, float, float]  # its point, and the direction it comes from
+    head: tuple[float, float, float, float]  # its tip, and its direction
     text: str
-    spots: Sequence[tuple[float, float]]  # of its label: centre and baseline, the best first
+    spots: Sequence[tuple[float, float]]  # places of its label: centre and baseline, the best first
     curve: tuple[float, float, float, float] = (0, 0, 0, 0)  # x of both ends, their y, the rise
 
 
@@ -57,7 +61,7 @@ def alternative(rule: Automaton) -> str:
 def automaton_html(rule: Automaton) -> str:
     """Return the graph in the colour of the text around it, with a text alternative.
 
-    The SVG is a mask over that colour: Streamlit's HTML may not hold one of its own.
+    The SVG is a mask over that colour, because Streamlit's HTML allows no inline SVG.
     """
     every = moves(rule)
     room = 24 + _LETTER * max((len(tags) for _, tags, _ in every), default=0)  # of a label
@@ -92,7 +96,7 @@ def automaton_html(rule: Automaton) -> str:
 
 
 def _named(tags: Sequence[str], used: np.ndarray) -> str:
-    """Return some tags in few words: their names, those left out, or how many."""
+    """Return a short text for some tags: their names, the others' names, or their number."""
     names = [tag for tag, of in zip(tags, used, strict=True) if of]
     others = [tag for tag, of in zip(tags, used, strict=True) if not of]
     if not others:
@@ -128,7 +132,7 @@ def _arrow(xs: Sequence[int], y: int, before: int, tags: str, after: int) -> _Ar
 
 
 def _labels(arrows: Sequence[_Arrow], xs: Sequence[int], y: int) -> list[_Label]:
-    """Return a label for each arrow, where it covers no state or other label, and few lines."""
+    """Return a label for each arrow, placed to cover no state or label, and few lines."""
     curves = np.array([arrow.curve for arrow in arrows if arrow.curve[3]]).reshape(-1, 4)
     taken: list[_Box] = [(x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS) for x in xs]
     labels = []
@@ -167,7 +171,7 @@ def _line(path: str) -> str:
 
 
 def _head(x: float, y: float, dx: float, dy: float) -> str:
-    """Return the head of an arrow that comes to a point in a direction."""
+    """Return an arrow head at a point, in a direction."""
     sides = [f"{x - 8 * dx - s * dy:.1f} {y - 8 * dy + s * dx:.1f}" for s in (4, -4)]
     return f'<path d="M{x} {y} L{sides[0]} L{sides[1]} Z"/>'
 

@@ -19,10 +19,10 @@ Layered = alt.LayerChart | alt.FacetChart
 SIDES = ("gold", "predicted")
 CELL = "cell"  # the name of the selection in the confusion matrix
 CHOSEN = "chosen"  # the name of the selection in the curve of a cost
-# Opacity of the least and of the most: the page behind makes them light or dark, as its text is.
+# Opacity of the smallest and the largest value, over the background of the page.
 CELLS = 0.15, 0.5
 _UNSEEN = "\u200b"  # a character without width
-_ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
+_ROOM = 110  # pixels for the names of the tags
 _SIDE = 24  # pixels of a cell
 MEASURES = {
     "token_accuracy": "token accuracy",
@@ -85,7 +85,7 @@ def confusion_chart(table: Sequence[TableRow], tags: Sequence[str]) -> Layered:
         fillOpacity=alt.FillOpacity("words:Q", scale=alt.Scale(range=list(CELLS)), legend=None),
     )
     numbers = base.mark_text(fontSize=14, color=OF_TEXT).encode(text="words:Q")
-    # A clear cell on top takes the click: the number below it would swallow it.
+    # A transparent cell on top receives the clicks; otherwise the number would.
     clicks = base.mark_rect(cursor="pointer", fillOpacity=0, color=DIFFERS, strokeWidth=2.5)
     clicks = clicks.encode(strokeOpacity=alt.condition(cell, alt.value(1), alt.value(0)))
     clicks = clicks.encode(stroke=alt.value(DIFFERS)).add_params(cell)
@@ -166,7 +166,7 @@ def calibration_chart(table: Sequence[TableRow]) -> Layered:
         alt.Chart(data[data["of"] == "words"])
         .mark_text(fontSize=13, color=OF_TEXT)
         .encode(x="confidence:Q", y=alt.value(-10), text=alt.Text("count:Q", format=","))
-    )  # in a row above the picture, where no line crosses them
+    )  # in a row above the chart, where no line crosses them
     chart: Layered = alt.layer(line, points, counts).properties(
         width="container", height=320, config=READABLE
     )
@@ -290,11 +290,11 @@ def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
         report: the JSON of `models/upos-en-perceptron/comparison.json`.
 
     Returns:
-        Columns for people; NaN where nobody published a number. `times` is the training time over
-        that of greedy training on the same data.
+        Columns for display; NaN without a published number. `times` is the training time relative
+        to greedy training on the same data.
 
     Raises:
-        KeyError, TypeError: the report is none.
+        KeyError, TypeError: the report is invalid.
     """
     rows = report["rows"]
     base = next(row["training_s"] for row in rows if row["trained"] == "greedy")
@@ -322,12 +322,12 @@ def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
 def decoder_charts(frame: pd.DataFrame, measure: str) -> dict[str, alt.LayerChart]:
     """Return a chart per model and file: every decoder's share with its 95 % interval.
 
-    They are as wide as their place and share one axis, so that models can be compared, too; each
-    draws it, for another one may be out of sight. Rows of `evaluation_frame` without the measure, a
+    The charts are as wide as their container and have the same axis, so that models can be
+    compared. Rows of `evaluation_frame` without the measure, a
     key of `MEASURES`, are left out.
 
     Returns:
-        By model and file, in the order of the frame; nothing where nothing was measured.
+        The charts by model and file, in the order of the frame; none without measurements.
     """
     shown = frame.dropna(subset=[measure])
     data = pd.DataFrame(

@@ -27,7 +27,7 @@ QUIET = {
     "showSendToCloud": False,
     "displaylogo": False,
     "displayModeBar": False,
-}  # no button leads to a company
+}  # no link to a company
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:"
@@ -80,9 +80,9 @@ def figure_html(figure: go.Figure, *, name: str, library: bool) -> str:
     """Return a figure as part of a page.
 
     Args:
-        figure: to be drawn.
-        name: of its own in the page; Plotly would draw one by lot, and no page be like another.
-        library: whether Plotly's code of 4.8 MB goes in with it; once a page.
+        figure: the figure.
+        name: a unique id in the page; Plotly's default is random, so pages would differ.
+        library: whether to include Plotly's code of 4.8 MB; once a page.
     """
     text: str = pio.to_html(
         figure, config=QUIET, include_plotlyjs=library, full_html=False, div_id=f"figure-{name}"
@@ -114,10 +114,10 @@ def html_report(
     Five sentences come first, then the most instructive errors, then all tables, folded.
 
     Args:
-        record: of the evaluation.
-        tables: of the evaluation.
-        tagger: draws the listed errors; without one, or with a file of predictions, they are text.
-        made: the day of the evaluation, which the report names.
+        record: the record of the evaluation.
+        tables: its tables.
+        tagger: draws the listed errors; without it, or with a file of predictions, they are text.
+        made: the day of the evaluation.
     """
     title = f"Model errors: {record['model']} on {record['file']}"
     size = f"{count(record['sentences'], 'sentence')}, {count(record['tokens'], 'word')}"
@@ -131,7 +131,7 @@ def html_report(
     parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
     parts += _instructive(instructive(tables["errors"]), tables["errors"], tagger)
     parts.append(_folded("All decoders", f"<pre>{html.escape(as_text(record))}</pre>"))
-    library = True  # it goes in once, with the first figure
+    library = True  # included once, with the first figure
     for section, names in SECTIONS.items():
         present = [name for name in names if name in tables]
         drawn = []
@@ -300,4 +300,4 @@ FIGURES: Mapping[str, Callable[[Sequence[TableRow]], go.Figure]] = {
     "calibration": _calibration,
     "coverage": _coverage,
     "decoders": _decoders,
-}  # those that stand above a table, by its name
+}  # charts above a table, by its name

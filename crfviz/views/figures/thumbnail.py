@@ -1,7 +1,7 @@
 """A scene as a static picture: tags, lattice, tables with a column per word, matrices.
 
-An SVG without scripts, fonts or links of its own, on white, for thumbnails and paper. Nothing is
-told by colour alone: tags are written, the best path is a thick line. Letters: `T` words, `K` tags.
+An SVG without scripts, fonts or links, on white, for thumbnails and paper. Colour is never the only
+sign: tags are written, the best path is a thick line. Letters: `T` words, `K` tags.
 """
 
 import math
@@ -21,14 +21,14 @@ from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.theme import tag_colours
 
 NONE: Mapping[str, Tensor] = MappingProxyType({})
-MARGINALS = "marginals"  # beside the parts of the stage, what may be hidden
+MARGINALS = "marginals"  # a part that can be hidden, besides those of the stage
 ROWS = ("greedy", "left_to_right", "viterbi", "max_marginal", "gold")
 _LABEL, _COLUMN, _ROW, _HEAD, _CELL = 110, 76, 26, 30, 56  # pixels
-_LETTER = 7  # pixels of a letter, about
+_LETTER = 7  # pixels, approximate width of a letter
 _NARROW = frozenset(" fijlrt.,:;'")  # letters
 _GAP = 14  # between two parts
-_LEAST = 0.01  # a tag without so much of any word is left out
-_RADIUS = (3.0, 7.0)  # of a node, and what its marginal adds
+_LEAST = 0.01  # tags with a smaller marginal at every word are left out
+_RADIUS = (3.0, 7.0)  # pixels: radius of a node, and the part that grows with its marginal
 _INK, _LINE = "#14171c", "#b9bec6"
 
 
@@ -45,14 +45,14 @@ def still(
     """Return the picture as SVG.
 
     Args:
-        analysis: what is drawn.
-        hidden: rows and grids by their names, "path", "lattice" and `MARGINALS`; what is hidden is
-            not in the picture, but rows and grids that are keep an empty place.
-        gold: T tag ids, where they are known.
-        rows: further ones, below those of the decoders.
-        grids: tables that stand below the lattice.
-        matrices: (K, K) or (T-1, K, K) numbers by what they are, below everything else.
-        direction: of the columns, "ltr" or "rtl"; by default that of the sentence.
+        analysis: the chain to draw.
+        hidden: names of rows and grids, "path", "lattice" and `MARGINALS`; hidden rows and grids
+            leave an empty place.
+        gold: T tag ids, if known.
+        rows: further rows, below those of the decoders.
+        grids: tables below the lattice.
+        matrices: (K, K) or (T-1, K, K) numbers by title, below everything else.
+        direction: the direction of the columns, "ltr" or "rtl"; by default that of the sentence.
     """
     place = _Columns(len(analysis.words), runs_right_to_left(analysis.words, direction))
     every = [*decoder_rows(analysis, which=ROWS, gold=gold), *rows]
@@ -78,7 +78,7 @@ def still(
     )
 
 
-Part = tuple[int, str]  # height in pixels, and what is drawn
+Part = tuple[int, str]  # height in pixels, and SVG
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Live files on disk: `crfviz.export_html`, and `python -m crfviz site` for a folder of them.
 
     index.html          the page, with everything but the models
-    models/NAME.js      a model a script, loaded when somebody chooses it
-    crfviz-site.json    which files are of the site, so that it can be written again
+    models/NAME.js      one script per model, loaded when it is chosen
+    crfviz-site.json    the list of files, so that the site can be written again
 
-The models are scripts because a page that was opened from a file may read nothing else.
+The models are scripts because a page opened from a file can load nothing else.
 """
 
 import json
@@ -30,10 +30,10 @@ from crfviz.views.site.packing import tagger_payload
 from crfviz.views.stage.picture import WINDOW
 
 INDEX, LIST, MODELS = "index.html", "crfviz-site.json", "models"
-_FILE = re.compile(rf"{MODELS}/[\w-]+\.js", re.ASCII)  # what this command writes for a model
+_FILE = re.compile(rf"{MODELS}/[\w-]+\.js", re.ASCII)  # the file of a model
 TITLE = "crfviz"
 START = "start it with “make run” in the folder of crfviz, or ask who runs it for its address"
-UNKNOWN = {"text": "Made with crfviz.", "address": ""}  # the origin of a model of one's own
+UNKNOWN = {"text": "Made with crfviz.", "address": ""}  # the origin of a user's model
 Examples = Sequence[Mapping[str, object]]  # of one model, as the browser has them
 _UNSAFE = re.compile(r"[^\w-]+", re.ASCII)  # in the name of a file
 OF_TAGGER = "Made with crfviz by a tagger that is inside: no link can open it again, so keep this."
@@ -46,19 +46,21 @@ def write_site(
     """Write the folder, over the files of an earlier site.
 
     Args:
-        folder: empty, not there yet, or of a site.
+        folder: an empty or missing folder, or one of an earlier site.
         taggers: at least one, each with an example; the site opens with the first.
-        tell: gets a line for each file.
+        tell: called with a line for each file.
 
     Raises:
-        CrfvizError: something else is in the folder, a tagger can only run on a server or has no
+        CrfvizError: the folder has other files, a tagger can only run on a server or has no
             example, or the files cannot be written.
     """
     files = _files(taggers)
     before = _listed(folder)
-    examples = {tagger.name: _examples(tagger) for tagger in taggers}  # a model may go meanwhile
+    examples = {
+        tagger.name: _examples(tagger) for tagger in taggers
+    }  # a model may be removed meanwhile
     texts = {files[tagger.name]: _script(tagger, examples[tagger.name]) for tagger in taggers}
-    texts[INDEX] = _index(files, examples)  # the last, for it says that the others are there
+    texts[INDEX] = _index(files, examples)  # last, because it lists the others
     with _changing(folder / MODELS):
         (folder / MODELS).mkdir(parents=True, exist_ok=True)
     listing = json.dumps({"files": list(texts)}, indent=2) + "\n"
@@ -135,7 +137,7 @@ def _listed(folder: Path) -> list[str]:
     """Return the files of the site that is in the folder.
 
     Raises:
-        CrfvizError: something else is.
+        CrfvizError: the folder has other files.
     """
     try:
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):

@@ -3,9 +3,8 @@
     base64(gzip(length of the header, header as JSON, arrays))
 
 `web/tagger.js` unpacks it into a tagger that gives the same scores.
-Large arrays go in half precision, as they stand in a model's folder, small ones in single
-precision. Each array is written byte plane by byte plane, the high bytes first: they are much
-alike, and gzip packs them to less.
+Large arrays have half precision, as in a model's folder, small ones single precision. Each array is
+written byte plane by byte plane, the high bytes first: they are similar, so gzip packs them better.
 """
 
 import gzip
@@ -31,14 +30,14 @@ from crfviz.text.splitting import ENGLISH, PATTERNS, affix_rules_of
 from crfviz.text.tokenizer import LONGEST
 
 FORMAT = 1  # of the payload
-SMALL = 4096  # numbers of an array that is worth its single precision
+SMALL = 4096  # numbers; largest array in single precision
 
 Array = NDArray[Any]
 Parts = tuple[dict[str, object], Mapping[str, Array]]  # of the header, and arrays
-# Python's white space; JavaScript's has one more character and lacks some.
+# Python's white space, which differs from JavaScript's.
 _BLANK = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _CLASSES = {"d": r"\p{Nd}", "w": r"\p{L}\p{N}_", "s": _BLANK}
-_SYNTAX = "^$\\.*+?()[]{}|/-"  # what may be escaped, the last one in a class alone
+_SYNTAX = "^$\\.*+?()[]{}|/-"  # escaped characters; the last one only in a class
 _ATOM = re.compile(r"\\U000(?P<code>[0-9A-F]{5})|\\(?P<escaped>.)|(?P<bracket>[\[\]])", re.DOTALL)
 
 
@@ -151,7 +150,7 @@ def _tables(tagger: MarkovTagger) -> dict[str, object]:
     names = tagger.observations or ()
     first = [tagger.potentials([name]) for name in names]
     then = [tagger.potentials([names[0], name]) for name in names]
-    each = then[0].transitions.dim() == 3  # of every step its own
+    each = then[0].transitions.dim() == 3  # one matrix for each step
     return {
         "emissions": [_plain(chain.emissions.numpy()) for chain in first],
         "start": [_plain(chain.start.numpy()) for chain in first],
@@ -200,7 +199,7 @@ def _tokenizer(tagger: Tagger) -> dict[str, object]:
     """Return the rules by which a tagger splits typed texts.
 
     Raises:
-        CrfvizError: they are more than patterns, as for Chinese.
+        CrfvizError: the rules are not only patterns, as for Chinese.
     """
     name = tagger.tokenizer if isinstance(tagger, FolderTagger) else ENGLISH
     if name in PATTERNS:

@@ -5,8 +5,8 @@ import { END, START } from "../../stage/web/model.js";
 import { minus, score } from "../../stage/web/numbers.js";
 import { leastTie, transition } from "../../stage/web/recursions.js";
 
-const TOLERANCE = 1e-12; // of two numbers that are the same
-const READABLE = 1e6; // larger ones are written by their size
+const TOLERANCE = 1e-12; // of equal numbers
+const READABLE = 1e6; // larger numbers are written as powers of ten
 
 // Why Viterbi and the other decoders disagree, at the first word where they do.
 export function explain(state) {
@@ -67,7 +67,7 @@ function againstLoneWord({ chain, words, tags, solved }, path, t) {
   return `${opening}: the transition ${more.text} by ${short(more.gain)}${rest}.`;
 }
 
-// Where committing early went wrong: the step looked better, the whole path was not.
+// The greedy step that looked better, but leads to a worse path.
 function againstLeftToRight({ chain, words, tags, solved }, path, t) {
   const early = solved.rows.left_to_right;
   const step = arriving(chain, path, t);
@@ -118,13 +118,13 @@ function rightOf(chain, tags, path, t) {
   return { scores, name: (k) => `${tags[k]}→${tags[path[t + 1]]}` };
 }
 
-// By how much our tag's step beats the other's, and both in words.
+// How much our tag's step leads the other's, and both steps as text.
 function compared({ scores, name }, ours, theirs) {
   if (scores[theirs] === -Infinity) return { gain: Infinity, text: name(theirs) };
   return { gain: scores[ours] - scores[theirs], text: `${name(ours)} beats ${name(theirs)}` };
 }
 
-// The step into each tag at t, having come along `path`.
+// The scores of the step into each tag at t, after `path`.
 function entering(chain, path, t) {
   if (!t) return chain.start;
   return Float64Array.from({ length: chain.K }, (_, k) => transition(chain, t, path[t - 1], k));
@@ -195,7 +195,7 @@ function exponential(value) {
   return minus(value.toExponential(0).replace(/e([-+])(\d)$/, (_, sign, digit) => `e${sign}0${digit}`));
 }
 
-// A number by its logarithm, for it may be too long to read.
+// A number, given its logarithm; it may exceed a float.
 function large(log) {
   if (log < Math.log(READABLE)) return Math.exp(log).toFixed(1);
   const size = log / Math.LN10;

@@ -1,5 +1,5 @@
-// The stage with a bar of its pages, where no server answers. Its keys act wherever the focus is in this frame. On a
-// page of its own it takes the place of the tables; on a slide the stage is alone in it.
+// The stage with a bar of its pages, without a server. Its keys work anywhere in the frame. On its own page the frame
+// replaces the tables; on a slide it has only the stage.
 
 import { button, hide, html, mark, set, setText } from "../../stage/web/dom.js";
 import { beyond } from "../../stage/web/embed.js";
@@ -8,7 +8,7 @@ import { Stage } from "../../stage/web/stage/lifecycle.js";
 import { LocalBackend } from "./local_backend.js";
 
 const COLOURS = ["system", "light", "dark"];
-const PAPER = "1255px"; // between the margins of a landscape sheet of letter paper, as ./file.css zooms; A4 is wider
+const PAPER = "1255px"; // width of a landscape sheet of letter paper without margins, as ./file.css zooms; A4 is wider
 
 // `data` is that of live.py, `scope` the element that is marked with the colours that are chosen, `changed` gets the
 // edits whenever they are others, `shown` gets `local` when something has been drawn; `above` stands over the pages. A
@@ -26,7 +26,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
     turned: () => open(),
     beyond: (by) => setText(status, `This is the ${by > 0 ? "last" : "first"} page.`),
   });
-  // Events are answered once the stage has drawn what it can draw at once, as a server would.
+  // Events are answered after the stage has drawn what it can, as by a server.
   const answer = (events) => {
     const { stage } = state;
     queueMicrotask(() => {
@@ -95,7 +95,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
   return { element, local, open, show, close, fit };
 }
 
-// The pages that are not drawn here, by name; null without any.
+// The pages that need a server, by name; null without any.
 function buildMore(pages, open) {
   if (!pages.length) return null;
   const options = pages.map(({ id, title }) => html("option", { value: id }, title));
@@ -109,7 +109,7 @@ export function read(id) {
   return JSON.parse(document.getElementById(id).textContent);
 }
 
-// The data of a file, at the page that its address names. On a slide Viterbi begins at its start: a clicker walks it.
+// The data of a file, at the page in its address. On a slide Viterbi begins at the first step, for a clicker.
 export function readFile() {
   const data = read("data");
   const query = new URLSearchParams(location.search);
@@ -128,8 +128,8 @@ export function start(data, options = {}, ready = () => null) {
   document.getElementById("still").replaceWith(frame.element);
   frame.open();
   const takeKeys = () => document.activeElement === document.body && frame.element.focus({ preventScroll: true });
-  addEventListener("focus", takeKeys); // a deck gives it to its slide
+  addEventListener("focus", takeKeys); // a deck focuses its slide
   takeKeys();
-  addEventListener("beforeprint", () => frame.fit(PAPER)); // a wide window would be cut off
+  addEventListener("beforeprint", () => frame.fit(PAPER)); // otherwise a wide window is cut off
   addEventListener("afterprint", () => frame.fit(""));
 }

@@ -1,5 +1,5 @@
-// The server's part for a stage without one: keeps the reader's edits, and answers each event with all numbers
-// recomputed. Nothing is shown that is not computed here; what only Python can compute is left out.
+// Backend for files without a server: stores the reader's edits, and answers each event with recomputed numbers.
+// Numbers that only Python can compute are left out.
 //
 // `data` is that of crfviz/views/exports/live.py.
 
@@ -15,13 +15,13 @@ import { entropyNote, explain } from "./explanation.js";
 
 const GIVEN = "Only paths that match the rule count.";
 const AS_KEPT = "Before your changes in this file:";
-const MAX_MOVED = 3; // words that a note names
-const VIEWS = ["nodes", "panel"]; // page options that are kept as they come
+const MAX_MOVED = 3; // words in a note
+const VIEWS = ["nodes", "panel"]; // page options that are stored unchecked
 const TABLES = ["alpha", "beta", "best", "marginals"];
 const OUTLINED = { emissions: "greedy", marginals: "max_marginal", best: "viterbi" }; // path by table
 
 export class LocalBackend {
-  // `turned` is called when another page has been opened, `beyond` with what a page turned at the ends says.
+  // `turned` is called after another page was opened, `beyond` with a message beyond the first and the last page.
   constructor(data, { turned, beyond }) {
     Object.assign(this, { turned, beyond });
     this.become({ data, edits: editsOf(data.edits, data) });
@@ -58,7 +58,7 @@ export class LocalBackend {
     return applyEdits({ base: trained, offset: 0, tags: this.data.tags, K, pins: this.data.pins }, this.edits);
   }
 
-  // Takes up the events that are new.
+  // Applies the new events.
   take(events) {
     for (const event of events) {
       if (event.seq <= this.ack) continue;
@@ -106,7 +106,7 @@ export class LocalBackend {
     this.before = data.solved ?? solve(this.trained);
   }
 
-  // As Python reads it: 0 is where the page opens, "start" before the first step.
+  // As in Python: 0 is where the page opens, "start" before the first step.
   step(value) {
     const { view, page } = this;
     view.step = value === "start" ? 0 : value || opensAt(page.walk, this.drawn);
@@ -177,7 +177,7 @@ export class LocalBackend {
     return all.solved ? windowed(all, { offset: this.first, T: this.drawn }) : all;
   }
 
-  // Whether only the paths that match the rule in force count here.
+  // Whether only the paths that match the active rule count.
   get counts() {
     return Boolean(this.data.kept) && this.at === "marginals";
   }
@@ -208,7 +208,7 @@ export class LocalBackend {
     return { ...table, outlined, values: now[name], ...(changed ? { trained: this.reference[name] } : {}) };
   }
 
-  // log Z as it is read at each word.
+  // log Z, computed at each word.
   sums({ alpha, beta }) {
     const at = (t) => logSumExp(Array.from({ length: this.K }, (_, k) => alpha[t * this.K + k] + beta[t * this.K + k]));
     return Array.from({ length: this.T }, (_, t) => at(t));
@@ -309,7 +309,7 @@ function forgetWords(view) {
   delete view.chosen;
 }
 
-// With its positions counted from the first word of the sentence, not from that of the window.
+// With positions from the first word of the sentence instead of the window.
 function inSentence({ offset, ...event }) {
   if (!offset) return event;
   if ("position" in event) return { ...event, position: event.position + offset };

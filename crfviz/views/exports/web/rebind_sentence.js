@@ -20,7 +20,7 @@ export function rebindSentence(data, { words, chain, sentence, gold = null, cons
 }
 
 function rebindPage(page, chain, solved, gold) {
-  const editedRows = solved.rows.viterbi && page.editedRows; // is there a path to compare with?
+  const editedRows = solved.rows.viterbi && page.editedRows; // only with a path to compare with
   return {
     ...page,
     rows: withGold(page, page.rows, gold),
@@ -34,10 +34,10 @@ function withGold({ gold: place }, rows, gold) {
   return place && gold ? [...others, { ...place, tags: gold }] : others;
 }
 
-// Nats between the best path and the second: that leaves it somewhere. Null where there are not two.
+// Nats between the best path and the second best; null if there is only one path.
 function leadOf(chain, { best, score, rows }) {
   const { T, K, emissions, end } = chain;
-  let after = end; // the best that can follow each tag
+  let after = end; // best score of a suffix after each tag
   let second = -Infinity;
   for (let t = T - 1; rows.viterbi && t >= 0; t--) {
     for (let k = 0; k < K; k++) {
@@ -51,7 +51,7 @@ function leadOf(chain, { best, score, rows }) {
   return second === -Infinity ? null : Math.max(0, score - second);
 }
 
-// Where the colours of a table are full.
+// The value at full colour.
 function scaled(table, chain, solved) {
   const { name, kind } = table;
   if (kind === "probability") return table;

@@ -1,9 +1,9 @@
-// Runs the script of a live file that is too large to hold it plainly.
+// Runs the packed script of a large live file.
 
-// Of Python's `base64.b85encode`, with a comma for "<".
+// The alphabet of Python's `base64.b85encode`, with a comma for "<".
 const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_\x60{|}~";
 
-// Five letters are four bytes; the last ones may be there to fill them.
+// Five letters encode four bytes; the last ones may be padding.
 function decoded({ textContent: text, dataset }) {
   const bytes = new DataView(new ArrayBuffer((text.length / 5) * 4));
   for (let at = 0; at < text.length; at += 5) {

@@ -1,11 +1,11 @@
-// The stage as a widget of a notebook, by anywidget: what is edited goes back to Python as `edits`, and other `data`
-// draws another chain. It stands in a shadow root: its style sheet is nothing to the notebook, nor that to it.
+// The stage as a notebook widget, by anywidget: edits are sent to Python as `edits`, and new `data` draws another
+// chain. A shadow root separates its style sheet from that of the notebook.
 
 import { html } from "../../stage/web/dom.js";
 import { buildFrame } from "./frame.js";
 
 export function render({ model, el }) {
-  const host = html("div", { "data-lm-suppress-shortcuts": "true" }); // JupyterLab's keys rest while ours are pressed
+  const host = html("div", { "data-lm-suppress-shortcuts": "true" }); // disables JupyterLab's keys here
   const root = host.attachShadow({ mode: "open" });
   const sheet = html("style", model.get("sheet"));
   const reportEdits = (edits) => {

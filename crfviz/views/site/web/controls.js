@@ -4,8 +4,8 @@ import { flag, html, set, setText } from "../../stage/web/dom.js";
 
 const HINT = "Examples";
 
-// `speak(typed)` is called with what is in the box; `before` and `behind` stand in the same line. What is typed stays
-// until a sentence is shown.
+// `speak(typed)` is called with the text of the box; `before` and `behind` are in the same line. The text stays until a
+// sentence is shown.
 export function buildBox(speak, before = [], behind = []) {
   const input = html("input", {
     type: "text",
@@ -42,7 +42,7 @@ export function buildPicker(models, choose) {
   return picker;
 }
 
-// `choose` gets a model, a sentence and what it is to show.
+// `choose` is called with a model, a sentence and an example.
 export function buildExamples(models, choose) {
   const element = html("select.examples", { "aria-label": "Examples" });
   let listed = []; // { model, example } in the order of the options
@@ -52,7 +52,7 @@ export function buildExamples(models, choose) {
   });
   return {
     element,
-    // As in the app: the examples of the model that is chosen, and the first of each other one.
+    // As in the app: all examples of the chosen model, and the first of each other model.
     show(model, sentence) {
       if (element.dataset.model !== model) {
         set(element, "data-model", model);

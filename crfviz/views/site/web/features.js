@@ -1,6 +1,6 @@
-// What a tagger sees of a word, by the rules of crfviz/taggers/features.py, which is the truth.
+// Features of a word, as in crfviz/taggers/features.py, the reference.
 
-const WORD = String.raw`[\p{L}\p{N}_]`; // what Python's \w is
+const WORD = String.raw`[\p{L}\p{N}_]`; // Python's \w
 const HANDLE = new RegExp(`^@${WORD}`, "u");
 const EMAIL = new RegExp(`.@${WORD}`, "u");
 const NAME = String.raw`[\p{L}\p{N}_\-]+`;
@@ -9,7 +9,7 @@ const URL = new RegExp(`://|^www\\.|^${NAME}(\\.${NAME})*\\.(${ENDINGS})(?!${WOR
 const QUOTES = { "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"' };
 
 const LETTER = /\p{L}/gu;
-// Decimal digits, and what else Python's `isdigit` counts: raised, lowered and circled ones, and a few scripts.
+// Decimal digits, and others that Python's `isdigit` accepts: superscripts, subscripts, circled and of a few scripts.
 const ODD_DIGITS = [
   String.raw`\xb2\xb3\xb9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490`,
   String.raw`\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792`,
@@ -36,7 +36,7 @@ export function key(word) {
   return form(word).toLowerCase();
 }
 
-// The characters of a folded word, of a long one the two ends.
+// The characters of a folded word; only both ends of a long one.
 export function spelling(word) {
   const characters = [...fold(word)];
   if (characters.length <= MAX_CHARACTERS) return characters;

@@ -1,4 +1,4 @@
-// A live file with its tagger: what is typed into its box is tagged here.
+// A live file with its tagger, which tags the text of its box.
 
 import { read, readFile, start } from "../../exports/web/frame.js";
 import { buildBox } from "./controls.js";
@@ -13,7 +13,7 @@ class Tagging {
     start({ ...readFile(), sentence }, options, (frame) => {
       this.frame = frame;
     });
-    setTimeout(() => this.tagger().catch(() => null)); // so that the first sentence does not wait for it
+    setTimeout(() => this.tagger().catch(() => null)); // in advance, for the first sentence
   }
 
   // A text that cannot be tagged changes nothing.
@@ -22,7 +22,7 @@ class Tagging {
     try {
       const tagger = await this.tagger();
       if (typed !== local.data.sentence) {
-        const edits = { ...local.edits, emissions: new Map() }; // those of single words mean nothing now
+        const edits = { ...local.edits, emissions: new Map() }; // edits of single words no longer apply
         local.change(edits, spoken({ ...this.known, data: local.data, tagger }, typed));
         show();
       }

@@ -6,10 +6,10 @@ import { MAX_CHARACTERS, readMove, readNumber, readPlace, readScore, unpack } fr
 
 const STRONGEST = 2;
 const MAX_STEP = 10_000;
-const SHOWN = 40; // characters of somebody's text in a message
+const SHOWN = 40; // characters of a quoted text in a message
 const STEP = /^\d{1,5}$/;
 
-// `known` is { models, pages }, the names there are. Gives { model, sentence, constrained, edits, pins, step, page,
+// `known` is { models, pages }, the available names. Returns { model, sentence, constrained, edits, pins, step, page,
 // ignored }, where what the address does not say is null, and `ignored` has a message for each part of no use.
 export function readLink(text, { models, pages }) {
   const query = new URLSearchParams(text);

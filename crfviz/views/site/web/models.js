@@ -1,9 +1,8 @@
-// The models of the folder: each is a script of its own, loaded on demand. From a file nothing else may be
-// read, and a script may.
+// The models of the folder: each is a script, loaded on demand. A page opened from a file can load nothing else.
 
 import { readTagger } from "./tagger.js";
 
-const contents = new Map(); // by name, what its script says
+const contents = new Map(); // content by name
 
 export class Models {
   // `models` are { name, file, examples }, `elsewhere` pages that are not drawn here; the scripts call
@@ -11,11 +10,11 @@ export class Models {
   constructor({ models, elsewhere, most }) {
     this.listed = new Map(models.map((each) => [each.name, each]));
     Object.assign(this, { elsewhere, most });
-    this.reading = new Map(); // by name, what `get` promised
+    this.reading = new Map(); // promises of `get` by name
     globalThis.crfvizModel = (name, content) => contents.set(name, content);
   }
 
-  // A promise of what `spoken` wants to know; refused with an error for people.
+  // A promise of the content for `spoken`; rejected with a readable error.
   get(name) {
     if (!this.reading.has(name)) {
       const reading = this.read(name);

@@ -1,4 +1,4 @@
-// Emissions of a sentence from a neural tagger's weights, by crfviz/taggers/neural/network.py, which is the truth.
+// Emissions of a sentence from a neural tagger's weights, as in crfviz/taggers/neural/network.py, the reference.
 //
 //     x_t = [word_t ; max over windows of conv(characters_t) ; shape_t]
 //     h_t = BiLSTM(x)_t   or   relu(A x_t + a)
@@ -10,7 +10,7 @@ import { key, shape, spelling } from "./features.js";
 
 const PADDING = 0;
 const UNKNOWN = 1;
-const FIRST_WORD = 2; // ids before are padding and the unknown
+const FIRST_WORD = 2; // smaller ids are padding and the unknown word
 const BEGIN = 2; // of the ids of characters
 const END = 3;
 const FIRST_CHARACTER = 4;
@@ -51,7 +51,7 @@ export class Network {
     return reading;
   }
 
-  // The numbers that stand for a word.
+  // The embedding of a word.
   token(word) {
     const ids = [BEGIN, ...spelling(word).map((character) => this.characters.get(character) ?? UNKNOWN), END];
     return concatenated([
@@ -75,7 +75,7 @@ class Windows {
     });
   }
 
-  // The largest answer of each filter, and nothing below 0.
+  // The maximum of each filter, at least 0.
   most(ids) {
     const most = new Float64Array(this.bias.length);
     for (let end = 0; end < ids.length; end++) {
@@ -117,12 +117,12 @@ class Lstm {
     this.fromState = new Affine(of("weight_hh"), bias);
   }
 
-  // The input of a word to the gates.
+  // The contribution of a word to the gates.
   reading(token) {
     return this.fromWord.of(token);
   }
 
-  // The states after each word, from the readings.
+  // The states after each word.
   states(readings) {
     const { H } = this;
     const cell = new Float64Array(H);

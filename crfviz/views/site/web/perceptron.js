@@ -1,11 +1,11 @@
-// Scores of a perceptron: weights of named features, by crfviz/taggers/perceptron, which is the truth.
+// Scores of a perceptron: weights of named features, as in crfviz/taggers/perceptron, the reference.
 //
-// Sums are rounded to single precision after every step, as NumPy has them: a perceptron's scores tie more often than
-// others, and then the last bit tells.
+// Sums are rounded to single precision after every step, as in NumPy: scores of a perceptron often tie, and then the
+// last bit decides.
 
 import { form, key, SHAPES, shape } from "./features.js";
 
-const OUTSIDE = ["", "", ""]; // what stands before and after the sentence: key, three last letters, shape
+const OUTSIDE = ["", "", ""]; // before and after the sentence: key, last three letters, shape
 const POLYNOMIAL = 0xedb88320; // of CRC-32
 
 export class Perceptron {
@@ -48,7 +48,7 @@ class Sparse {
     });
   }
 
-  // Adds the row of a name to some numbers from `at` on; a name that is not there adds nothing.
+  // Adds the row of a name to some numbers from `at` on; unknown names add nothing.
   add(name, numbers, at) {
     const row = this.row(crc32(name));
     if (row < 0) return;

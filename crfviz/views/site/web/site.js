@@ -7,7 +7,7 @@ import { fitted, readLink } from "./link.js";
 import { Models } from "./models.js";
 import { reads, spoken, wordsOf } from "./tagger.js";
 
-const PATIENCE = 300; // milliseconds until it is notice that something is being loaded
+const PATIENCE = 300; // milliseconds until a message says that a model is being loaded
 const STEP = /&step=[^&]*/;
 
 class Site {
@@ -21,8 +21,8 @@ class Site {
     this.broken = new Set(); // names of models that could not be read
     this.frame = null;
     this.drawnAddress = null;
-    this.written = location.hash; // another one is where the reader went back or forward to
-    this.requests = 0; // how often something was to be shown: the last one counts
+    this.written = location.hash; // another value means that the reader went back or forward
+    this.requests = 0; // number of requests to show something; the last one counts
     addEventListener("hashchange", () => {
       this.written = location.hash;
       if (location.hash !== this.drawnAddress) this.follow(location.hash);
@@ -35,7 +35,7 @@ class Site {
     return this.show(link, { notice: link.ignored.join(" "), problem: true, replaces: true });
   }
 
-  // Shows another sentence, perhaps of another model: what speaks of single words goes.
+  // Shows another sentence, perhaps with another model; state about single words is dropped.
   another(change, notice = "") {
     const here = readLink(this.drawnAddress.slice(1), this.known);
     const edits = { ...here.edits, emissions: [] };
@@ -110,7 +110,7 @@ class Site {
     this.box.notify(message, true);
   }
 
-  // The address and what is chosen above follow the picture.
+  // Updates the address and the menus after the picture.
   shown(local) {
     const { model, sentence, constrained, words, opens } = local.data;
     this.box.show(sentence);
@@ -121,7 +121,7 @@ class Site {
     this.publish(`#${local.query({ model, sentence, c: constrained ? "" : "0" })}${page}`);
   }
 
-  // A step of a walk is no place to go back to, nor is what an address has become.
+  // Steps of a walk and corrected addresses add no entry to the history.
   publish(address) {
     const sameButStep = this.drawnAddress?.replace(STEP, "") === address.replace(STEP, "");
     const replaces = this.drawnAddress === null || this.replaces || sameButStep;
@@ -131,7 +131,7 @@ class Site {
       history[replaces ? "replaceState" : "pushState"](null, "", address);
       this.written = location.hash;
     };
-    requestAnimationFrame(() => setTimeout(write)); // the browser takes its time over it: behind the picture
+    requestAnimationFrame(() => setTimeout(write)); // after the picture, because it is slow
   }
 }
 

@@ -1,4 +1,4 @@
-// Chains whose scores stand in a table: those of a textbook, and a counted hidden Markov model.
+// Chains with their scores in tables: textbook chains, and counted hidden Markov models.
 
 import { form, SHAPES, shape } from "./features.js";
 
@@ -38,7 +38,7 @@ export class Observations {
   }
 }
 
-// A counted model: a word is an event, its form or the class of forms that it has.
+// A counted model: the event of a word is its form, or the class of an unknown form.
 export class Events {
   constructor({ words, classes, rows, tags }, arrays) {
     this.K = tags.length;

@@ -1,7 +1,7 @@
 // A tagger in the browser: from a typed sentence to the scores of its chain, without a server.
 //
-// `../packing.py` packs what this reads: base64 of gzip, in which a header as JSON and then the arrays, byte plane by
-// byte plane. The chain is one of views/stage/web/recursions.js: flat Float64Arrays,
+// It reads the format of `../packing.py`: base64 of gzip of a JSON header and the arrays, byte plane by byte plane.
+// The chain is one of views/stage/web/recursions.js: flat Float64Arrays,
 // transitions [from, to], -Infinity forbidden.
 
 import { rebindSentence } from "../../exports/web/rebind_sentence.js";
@@ -11,7 +11,7 @@ import { Events, floats, Observations } from "./tables.js";
 import { givenWords, readTokenizer } from "./tokenizer.js";
 
 const FORMAT = 1;
-const LENGTH = 4; // bytes that say how long the header is
+const LENGTH = 4; // bytes of the length of the header
 const NOT_WHOLE = "The tagger cannot be unpacked: the file is not whole.";
 const CHAINS = {
   network: (header, arrays) => scoring(header, new Network(header, arrays)),
@@ -20,7 +20,7 @@ const CHAINS = {
   observations: (header) => new Observations(header),
 };
 
-// Reads the text of a tagger; a text of no use is refused with an error for people.
+// Reads the text of a tagger; throws a readable error for an invalid text.
 export async function readTagger(text) {
   const { header, rest } = await unpacked(text);
   if (header?.format !== FORMAT || !Object.hasOwn(CHAINS, header.kind)) {
@@ -81,7 +81,7 @@ function blanks(text) {
 }
 
 // `known` is { data, tagger, examples, most }: data of any sentence of that tagger, its examples { words, gold } and
-// the largest number of words. A sentence of no use is refused with an error for people.
+// the maximum number of words. Throws a readable error for an unusable sentence.
 export function spoken({ data, tagger, examples, most }, sentence, constrained = true) {
   const words = tagger.split(sentence);
   if (!words.length) throw new Error("There is no word in it: type a sentence.");
@@ -101,7 +101,7 @@ export function wordsOf(error) {
   return "This cannot be shown, by a fault of this page.";
 }
 
-// Whether it has scores for all words of a text.
+// Whether the tagger can score all words of a text.
 export function reads({ tagger }, text) {
   const { observations } = tagger;
   return observations === null || tagger.split(text).every((word) => observations.includes(word));
@@ -139,7 +139,7 @@ function whole(make) {
   }
 }
 
-// A loop: a function called for each of some millions of letters takes a good part of a second.
+// A loop, because a function call for each of some millions of letters is slow.
 function bytesOf(letters) {
   const bytes = new Uint8Array(letters.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);

@@ -32,7 +32,7 @@ export function readTokenizer(data) {
   return (text) => tokens(text, rules);
 }
 
-// The words as they stand where every gap is two blanks or more, or null where a tokenizer is to find them.
+// The words, if every gap has two blanks or more; otherwise null, and the tokenizer finds them.
 export function givenWords(sentence) {
   const text = sentence.replace(ENDS, "");
   const gaps = text.match(GAP) ?? [];
@@ -119,14 +119,14 @@ function inner(text, rules, exceptions) {
   for (const { 0: mark, index } of text.matchAll(rules.infix)) {
     if (index === 0) continue;
     if (index !== start) words.push(text.slice(start, index));
-    if (mark) words.push(mark); // some languages cut between two letters
+    if (mark) words.push(mark); // some languages split between two letters
     start = index + mark.length;
   }
   if (start < text.length) words.push(text.slice(start));
   return words;
 }
 
-// Exceptions that the marks in them would cut, by the first word of what they are cut into.
+// Exceptions with punctuation inside, by the first word that the rules would split off.
 function spansOf(rules) {
   const spans = new Map();
   for (const text of rules.exceptions.keys()) {
