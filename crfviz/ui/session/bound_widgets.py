@@ -6,8 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.ui.session.page_options import choice_option, flag_option, number_option, tag_option
-from crfviz.ui.session.scenario_state import Number, change, scenario, set_view_option, view_option
+from crfviz.ui.session.page_options import (
+    Number,
+    choice_option,
+    flag_option,
+    number_option,
+    tag_option,
+)
+from crfviz.ui.session.scenario_state import change, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import (
     draft,
     may_be_unsent,
