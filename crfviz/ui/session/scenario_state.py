@@ -93,12 +93,11 @@ def address() -> Link:
     now, names = scenario(), session_value(_MODELS, cached.models)
     compared = [one for one in snapshots().snapshots if f"snapshot {one.name}" in now.view.values()]
     rest = names, compared, cached.first_sentence(now.model)
-    known, of_rest, link = get_value(_LINK) or (None, None, None)
-    if known is not now or of_rest != rest:
-        link = with_snapshots(encode(now, _models(names)), compared)
-        set_value(_LINK, (now, rest, link))
-    encoded: Link = link
-    return encoded
+    known: tuple[Scenario, object, Link] | None = get_value(_LINK)
+    if known is None or known[0] is not now or known[1] != rest:
+        known = now, rest, with_snapshots(encode(now, _models(names)), compared)
+        set_value(_LINK, known)
+    return known[2]
 
 
 def publish() -> Link:

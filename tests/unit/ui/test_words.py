@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.ui import words
-from crfviz.ui.state import link, scenario, snapshots
+from crfviz.ui.state import link, link_reader, scenario, snapshots
 from crfviz.ui.state.event_parser import RefusedError
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
 from crfviz.ui.words import clean, plain, quote
@@ -60,7 +60,7 @@ def test_long_text_is_cut_before_cleaning(monkeypatch):
         cleaned.append(len(text))
         return clean(text)
 
-    for module in (words, scenario, link, snapshots):
+    for module in (words, scenario, link_reader, snapshots):
         monkeypatch.setattr(module, "clean", count)
     long = "worded " * 1_000_000
     quote(long)
