@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import crfviz
-from crfviz.ui import pictures
+from crfviz.ui import stage
 from tests.support.app_pages import new_app, opened
 
 SENTENCE = "These look fine to me ."
@@ -17,7 +17,7 @@ def made(monkeypatch):
     """The functions that make the files of the last run, by label."""
     makers = {}
     monkeypatch.setattr(
-        pictures, "download", lambda label, make, *_, **__: makers.update({label: make})
+        stage, "download", lambda label, make, *_, **__: makers.update({label: make})
     )
     return makers
 
