@@ -32,7 +32,7 @@ def show_lectures() -> None:
 
 
 def _ready() -> None:
-    st.caption(KEYS)
+    st.container(key="lecture-keys").caption(KEYS)  # hidden on phones
     st.markdown("Alone? [Take the tour](./?tour=1): eight things to try on your own sentence.")
     for name, path in lectures().items():
         try:

@@ -153,16 +153,20 @@ def _say_what_is_lost() -> None:
     )
 
 
+def _sent(event: str) -> object:
+    """Return what the component "frame" sent with an event; None for nothing."""
+    events = widget_value("frame")
+    return events.get(event) if isinstance(events, Mapping) else None
+
+
 def _go_on() -> None:
     """Lead the room again that this browser leads in another tab, or led before a reload."""
-    event = widget_value("frame")
-    if isinstance(event, Mapping):
-        broadcast.resume_room(event.get("lead"))
+    if (key := _sent("lead")) is not None:
+        broadcast.resume_room(key)
 
 
 def _take_draft() -> None:
-    event = widget_value("frame")
-    text = event.get("draft") if isinstance(event, Mapping) else None
+    text = _sent("draft")
     if isinstance(text, str) and get_value(DRAFT) is None:
         set_value(BROWSER_DRAFT, text)
         set_value(DRAFT, text)
@@ -170,29 +174,23 @@ def _take_draft() -> None:
 
 def _turn() -> None:
     """Open the next or previous page, after a key that no picture has used."""
-    event = widget_value("frame")
-    if isinstance(event, Mapping):
-        request_page(event.get("turn"))
+    request_page(_sent("turn"))
 
 
 def _open() -> None:
-    event = widget_value("frame")
-    if isinstance(event, Mapping):
-        request_page(event.get("page"))
+    request_page(_sent("page"))
 
 
 def _visit() -> None:
     """Load the state of a link of the page that was clicked in the browser; it can be undone."""
-    event = widget_value("frame")
-    query = event.get("visit") if isinstance(event, Mapping) else None
+    query = _sent("visit")
     if isinstance(query, str) and len(query) <= LONGEST_LINK:
         go_to_link(dict(parse_qsl(query, keep_blank_values=True)), {})
 
 
 def _keep_sidebar() -> None:
-    event = widget_value("frame")
-    if isinstance(event, Mapping) and event.get("sidebar") in (SHOWN, HIDDEN):
-        set_view_option(SIDEBAR, event["sidebar"], SHOWN)
+    if (shown := _sent("sidebar")) in (SHOWN, HIDDEN):
+        set_view_option(SIDEBAR, str(shown), SHOWN)
 
 
 def annotator_box() -> None:
