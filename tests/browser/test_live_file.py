@@ -114,6 +114,48 @@ def test_live_file_is_walked_by_keys_and_explains_cells(opened):
     expect(page.get_by_role("button", name="Marginals")).to_have_attribute("aria-current", "page")
 
 
+def displayed(values, display):
+    """A table of logs as `SWEEP_DISPLAYS` show it, computed with torch alone."""
+    if display == "normalised":
+        values = values - values.logsumexp(dim=1, keepdim=True)
+    return values if display == "log" else values.exp()
+
+
+HAS_NUMBER = """([selector, value]) => {
+  const text = document.querySelector(selector)?.getAttribute("aria-valuetext");
+  return Math.abs(Number(text ?? NaN) - value) <= 1e-6 * Math.max(1, Math.abs(value));
+}"""
+
+
+@pytest.mark.parametrize("display", ["probability", "normalised"])
+def test_numbers_of_the_sweeps_have_the_displays_of_the_app(opened, display):
+    page = drawn(opened(live_page(Live(chain(), opens="transitions"), list(PAGES))))
+    numbers = page.get_by_label("Numbers", exact=True)
+    expect(numbers).to_be_hidden()
+    page.locator('[data-cell="A,B"]').click()
+    page.keyboard.type("2.5")
+    page.keyboard.press("Enter")
+    now = analyse(chain().with_transition("A", "B", 2.5))
+    sums = now.forward_backward
+    page.get_by_role("button", name="Forward–backward").click()
+    expect(numbers).to_have_value("log")
+    for chosen in ("log", display):
+        numbers.select_option(chosen)
+        for name, table in (("alpha", sums.log_alpha), ("beta", sums.log_beta)):
+            for t, k in [(0, 0), (2, 3), (5, 1)]:
+                cell = f'[data-table={name}][data-t="{t}"][data-k="{k}"]'
+                value = displayed(table, chosen)[t, k].item()
+                page.wait_for_function(HAS_NUMBER, arg=[cell, value])
+    page.locator("[data-page=viterbi]").click()
+    expect(numbers).to_have_value("log")
+    numbers.select_option(display)
+    expect(numbers).to_have_value(display)
+    notes = page.locator(".lattice-picture .note-text")
+    for largest in displayed(now.best, "normalised").amax(dim=1).tolist():
+        if display == "normalised":
+            expect(notes.filter(has_text=f"{largest:.2f}").first).to_be_visible()
+
+
 def test_embedded_model_tags_a_typed_sentence(opened, tmp_path):
     tagger = crfviz.load_tagger("textbook/ice-cream")
     path = tmp_path / "tagging.html"

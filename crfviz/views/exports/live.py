@@ -29,6 +29,7 @@ from crfviz.views.stage.walks import viterbi_walk
 from crfviz.views.strips.pictures import (
     GHOSTS,
     PROBABILITY,
+    SWEEP_DISPLAYS,
     emission_picture,
     explore_picture,
     marginal_picture,
@@ -69,6 +70,7 @@ class Page:
     draw: Draw
     path: str = ""  # of the app's page
     note: str = "edits"  # which note `local_backend.js` writes
+    displays: Mapping[str, str] = field(default_factory=dict)  # of its numbers, with their names
 
 
 PAGES: Mapping[str, Page] = {
@@ -90,9 +92,14 @@ PAGES: Mapping[str, Page] = {
         lambda _, now, before: sweep_picture(now, before),
         "forward-backward",
         "sweeps",
+        SWEEP_DISPLAYS,
     ),
     "viterbi": Page(
-        "Viterbi", lambda live, now, _: viterbi_picture(now, live.gold), "viterbi", "none"
+        "Viterbi",
+        lambda live, now, _: viterbi_picture(now, live.gold),
+        "viterbi",
+        "none",
+        SWEEP_DISPLAYS,
     ),
     "marginals": Page(
         "Marginals", lambda _, now, before: marginal_picture(now, before), "marginals", "entropy"
@@ -257,6 +264,7 @@ def _page(live: Live, name: str) -> dict[str, object]:
         "editedRows": None if name == KEPT or after == rows else after,
         "editedLegend": " · ".join(filter(None, [edited.legend, GHOSTS])),
         "note": page.note,
+        "displays": page.displays or None,
         "walk": walk,
         "lost": lost,
     }

@@ -40,6 +40,8 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
     data.pages.filter(({ picture }) => !picture),
     (id) => local.open(id),
   );
+  const numbers = html("select", { "aria-label": "Numbers" });
+  numbers.addEventListener("change", () => act({ kind: "view", name: "sweep", value: numbers.value })());
   const act = (event) => () => {
     if (state.stage) return state.stage.emit([event]);
     local.apply(event);
@@ -62,6 +64,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
     state.stage?.receive(local.payload(), (payload) => payload);
     for (const tab of tabs) mark(tab, "aria-current", tab.dataset.page === local.at ? "page" : null);
     if (more) more.value = state.stage ? "" : local.at;
+    offer(numbers, local);
     history.undo.disabled = !local.past.length;
     history.redo.disabled = !local.future.length;
     history.reset.disabled = !local.edited;
@@ -85,7 +88,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
     show();
   };
   const about = html("footer.live-about", edits, source, link, status);
-  const bar = [tabs, more ?? [], html("span.live-gap"), Object.values(history), colours].flat();
+  const bar = [tabs, more ?? [], numbers, html("span.live-gap"), Object.values(history), colours].flat();
   element.append(...[above].flat(), html("nav.live-bar", { "aria-label": "Pages" }, bar), place, about);
   recolour(data.colouring);
   const fit = (width) => {
@@ -102,6 +105,14 @@ function buildMore(pages, open) {
   const more = html("select", { "aria-label": "More pages" }, html("option", { value: "" }, "more pages …"), options);
   more.addEventListener("change", () => more.value && open(more.value));
   return more;
+}
+
+// The displays of a page's numbers; hidden on pages that have one.
+function offer(numbers, { page, display }) {
+  const displays = page.displays ?? {};
+  hide(numbers, !page.displays);
+  numbers.replaceChildren(...Object.entries(displays).map(([value, name]) => html("option", { value }, name)));
+  if (page.displays) numbers.value = display;
 }
 
 // The JSON of the element with this name.

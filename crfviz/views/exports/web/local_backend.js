@@ -16,7 +16,10 @@ import { entropyNote, explain } from "./explanation.js";
 const GIVEN = "Only paths that match the rule count.";
 const AS_KEPT = "Before your changes in this file:";
 const MAX_MOVED = 3; // words in a note
-const VIEWS = ["nodes", "panel"]; // page options that are stored unchecked
+const VIEWS = ["nodes", "panel", "sweep"]; // page options that are stored unchecked
+const LOG = "log"; // the display of best, α and β as they are computed
+const KINDS = { probability: "exponent", normalised: "probability" }; // of tables in the other displays
+const SUFFIXES = { probability: "exp of the log", normalised: "each column sums to 1" };
 const TABLES = ["alpha", "beta", "best", "marginals"];
 const OUTLINED = { emissions: "greedy", marginals: "max_marginal", best: "viterbi" }; // path by table
 
@@ -161,7 +164,7 @@ export class LocalBackend {
       results: { ...now, path: now.rows.viterbi },
       ghost: changed ? ghostOf(before) : null,
       rows: ((changed && page.editedRows) || page.rows).map((row) => this.row(row, now, changed)),
-      tables: page.picture.tables.map((table) => this.table(table, now, changed)),
+      tables: this.templates.map((table) => this.table(table, now, changed)),
       legend: changed ? page.editedLegend : page.picture.legend,
       note: this.note(now, changed),
       step: Math.min(view.step ?? opensAt(walk, this.drawn), lengthOf(walk, this.drawn)),
@@ -201,11 +204,41 @@ export class LocalBackend {
     return { ...row, ...trained, tags: now.rows[row.id] };
   }
 
+  // The display of best, α and β: log, probability or normalised.
+  get display() {
+    const { sweep } = this.view;
+    return this.page.displays && sweep in KINDS ? sweep : LOG;
+  }
+
+  // Viterbi's scores are a table only where they are drawn as other numbers.
+  get templates() {
+    const { tables } = this.page.picture;
+    return this.at === "viterbi" && this.display !== LOG ? [...tables, BEST] : tables;
+  }
+
   table(table, now, changed) {
     const { name } = table;
     const outlined = table.framed ? now.rows[OUTLINED[name]] : null;
     if (!TABLES.includes(name)) return { ...table, outlined };
-    return { ...table, outlined, values: now[name], ...(changed ? { trained: this.reference[name] } : {}) };
+    const values = this.displayed(now[name]);
+    const trained = changed ? { trained: this.displayed(this.reference[name]) } : {};
+    return { ...table, outlined, values, ...trained, ...this.format(table, values) };
+  }
+
+  // A table of logs in the display of the page.
+  displayed(logs) {
+    if (this.display === LOG) return logs;
+    const { K } = this;
+    const sums = this.display === "probability" ? null : columnsOf(logs, K).map(logSumExp);
+    return logs.map((value, i) => Math.exp(value - (sums ? Math.max(sums[Math.floor(i / K)], -1e300) : 0)));
+  }
+
+  format(table, values) {
+    const { display } = this;
+    if (display === LOG) return {};
+    const largest = values.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, value) : most), 1);
+    const label = table.label.replace(/; log, nats$/, `; ${SUFFIXES[display]}`);
+    return { kind: KINDS[display], digits: 2, scale: display === "normalised" ? 1 : largest, label };
   }
 
   // log Z, computed at each word.
@@ -283,10 +316,18 @@ export class LocalBackend {
       e: scoresText(places),
       p: placesText(this.data.pins),
       step: step === undefined || step === opens ? "" : String(step || "start"),
+      "v.sweep": this.display === LOG ? "" : this.display,
       "v.direction": this.direction,
     };
     return new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== "")).toString();
   }
+}
+
+// Viterbi's table in a display other than log; the nodes have its numbers.
+const BEST = { name: "best", label: "", scale: 1, digits: 2, kind: "exponent", editable: false, framed: false };
+
+function columnsOf(table, K) {
+  return Array.from({ length: table.length / K }, (_, t) => table.subarray(t * K, (t + 1) * K));
 }
 
 // Fields that only Python can compute are empty here.

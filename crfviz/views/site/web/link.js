@@ -10,7 +10,8 @@ const SHOWN = 40; // characters of a quoted text in a message
 const STEP = /^\d{1,5}$/;
 
 // `known` is { models, pages }, the available names. Returns { model, sentence, constrained, edits, pins, step, page,
-// ignored }, where what the address does not say is null, and `ignored` has a message for each part of no use.
+// direction, sweep, ignored }, where what the address does not say is null, and `ignored` has a message for each part
+// of no use.
 export function readLink(text, { models, pages }) {
   const query = new URLSearchParams(text);
   const ignored = [];
@@ -58,10 +59,11 @@ export function readLink(text, { models, pages }) {
     },
     pins: items("p", readPlace, "position.TAG"),
     direction: oneOf("v.direction", ["auto", "ltr", "rtl"]),
+    sweep: oneOf("v.sweep", ["log", "probability", "normalised"]),
   };
   for (const name of OF_STARTING) take(name);
   for (const name of new Set(query.keys())) {
-    ignore(`the part ${quoted(name)}`, "model, sentence, page, t, m, e, k, c, p, step or v.direction");
+    ignore(`the part ${quoted(name)}`, "model, sentence, page, t, m, e, k, c, p, step, v.sweep or v.direction");
   }
   return { ...link, ignored };
 }

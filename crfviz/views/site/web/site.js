@@ -83,11 +83,12 @@ class Site {
     }
   }
 
-  draw(data, edits, { page, step, direction }) {
+  draw(data, edits, { page, step, direction, sweep }) {
     const use = ({ local }) => {
       if (screen(local) !== screen({ data, edits })) local.change(edits, data);
       local.at = page ?? data.opens;
       local.look("direction", direction ?? "auto");
+      local.look("sweep", sweep ?? "log");
       if (step !== null) local.step(step);
     };
     if (this.frame) {

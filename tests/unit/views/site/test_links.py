@@ -10,6 +10,7 @@ from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.link_text import FEW
 from crfviz.ui.state.scenario import BEFORE_FIRST, MAX_CHARACTERS, Scenario
 from crfviz.views.site import folder
+from crfviz.views.strips.pictures import SWEEP_DISPLAYS
 from tests.support import node
 from tests.support.rare_names import NAMES, seed_of_commit
 
@@ -71,6 +72,14 @@ def test_two_hundred_links_of_the_app_are_read_by_both(tmp_path):
         assert (answer["sentence"], answer["model"]) == (read.sentence, "own")
         steps = {None: 0, "start": BEFORE_FIRST}
         assert steps.get(answer["step"], answer["step"]) == read.step
+
+
+def test_display_of_the_numbers_is_read_and_others_are_reported(tmp_path):
+    links = [urlencode({"v.sweep": display}) for display in (*SWEEP_DISPLAYS, "roman")]
+    *answers, unknown = node.run(tmp_path, SITE, READ, links)
+    assert [answer["sweep"] for answer in answers] == list(SWEEP_DISPLAYS)
+    assert unknown["sweep"] is None
+    assert "expected one of log, probability, normalised" in unknown["ignored"][0]
 
 
 def test_damaged_packed_edits_are_reported_by_the_site(tmp_path):
