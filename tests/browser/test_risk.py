@@ -53,3 +53,8 @@ def test_page_fits_a_phone(screen, show):
     screen.page.set_viewport_size({"width": 390, "height": 844})
     screen.open("risk", model="ner-en", sentence=NAMES, **{"v.risk": show})
     assert screen.page.evaluate("document.documentElement.scrollWidth") <= 390
+    nodes = screen.page.locator(".lattice-picture .node")
+    nodes.last.scroll_into_view_if_needed()
+    expect(nodes.last).to_be_in_viewport()
+    words = screen.page.locator(".scroller")  # the page scrolls, not a frame in it
+    assert words.evaluate("(words) => words.scrollHeight <= words.clientHeight + 1")
