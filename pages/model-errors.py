@@ -70,8 +70,8 @@ with results.container():
         st.caption(plain(note))
     for note in [*notes(record), *link_notes(analysis)]:
         st.caption(plain(note))
+    run = st.empty()  # above long tables, where the bar is seen
     questions(analysis)
-    run = st.empty()
     downloads(analysis)
     fit_requested(analysis, run)
     check_requested(analysis, run)
