@@ -27,7 +27,7 @@ from crfviz.commands.sharded_work import (
     sharded_results,
     shards_again,
 )
-from crfviz.corpus.answer_scores import MODES, score_answers
+from crfviz.corpus.answer_scores import MODES, score_answers, sides_of_columns
 from crfviz.corpus.counts.run_counts import CountedRun
 from crfviz.corpus.run.sets import UNITS, calibrated
 from crfviz.corpus.shards.evaluation_job import Evaluation, EvaluationResult, merge_results
@@ -51,7 +51,6 @@ from crfviz.taggers.tagger import Tagger, splitter_of
 from crfviz.text.files import write_atomically
 from crfviz.text.formats import READ_FORMATS, SentenceFile
 from crfviz.text.readers.reading import Choice
-from crfviz.text.readers.rows import Wanted
 from crfviz.text.readers.spelling import AS_WRITTEN, scheme_like
 from crfviz.text.schemes import entity_scheme
 from crfviz.views.figures.offline import html_report
@@ -60,19 +59,7 @@ DEFAULT_LEVEL = 0.9  # of --calibrate
 ABSTAIN = "A set of too many paths abstains, which counts as covered. In brackets: 95 % intervals."
 
 OF_MODELS = (  # options that --answers does not have
-    *(
-        "format",
-        "words",
-        "tag_column",
-        "sentences",
-        "fold_handles",
-        "map",
-        "json",
-        "report",
-        "against",
-        "rule",
-        "card",
-    ),
+    *("format", "fold_handles", "map", "json", "report", "against", "rule", "card"),
     "fit_transitions",
 )
 
@@ -213,15 +200,16 @@ def _print_scores(args: argparse.Namespace) -> None:
         CrfvizError: a file cannot be read, or another option is given.
     """
     if other := next((name for name in OF_MODELS if getattr(args, name)), None):
-        flag = "tags" if other == "tag_column" else other.replace("_", "-")
-        raise CrfvizError(f"--{flag} is for a model, got --answers")
+        raise CrfvizError(f"--{other.replace('_', '-')} is for a model, got --answers")
+    wanted = wanted_of(args)
+    columns = {"words": wanted.words, "tags": wanted.tags, "sentences": wanted.sentences}
     for mode in MODES:
-        sys.stdout.write(f"{score_answers(args.file, args.answers or None, mode)}\n")
-    sides: list[tuple[Path, int | None]] = [(args.file, None), (Path(args.answers), None)]
-    if not args.answers:
-        sides = [(args.file, -2), (args.file, -1)]  # gold and answers in the last two columns
-    for path, column in sides:
-        file = SentenceFile(path, scheme=AS_WRITTEN, wanted=Wanted(tags=column))
+        scores = score_answers(args.file, args.answers or None, mode, **columns)
+        sys.stdout.write(f"{scores}\n")
+    sides = (wanted, wanted) if args.answers else sides_of_columns(wanted)
+    paths = args.file, Path(args.answers) if args.answers else args.file
+    for path, side in zip(paths, sides, strict=True):
+        file = SentenceFile(path, scheme=AS_WRITTEN, wanted=side)
         for _ in file.read(partial(say_reading, path)):
             pass
 

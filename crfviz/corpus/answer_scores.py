@@ -10,7 +10,7 @@ Tags without a scheme, such as parts of speech, count word by word.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
@@ -25,7 +25,7 @@ from crfviz.text.entities import (
     strict_entities,
 )
 from crfviz.text.files import abbreviate, abbreviate_value, decoded, lines_of
-from crfviz.text.formats import detect_format, parse_sentences, require_same_words
+from crfviz.text.formats import Sentences, detect_format, parse_sentences, require_same_words
 from crfviz.text.readers.rows import Wanted
 from crfviz.text.readers.spelling import AS_WRITTEN, is_io
 from crfviz.text.schemes import BIO, OUTSIDE, Span, tags_of
@@ -107,7 +107,13 @@ def _line(name: str, score: Score) -> str:
 
 
 def score_answers(
-    gold: str | Path | Tags, answers: str | Path | Tags | None = None, mode: Mode = "conlleval"
+    gold: str | Path | Tags,
+    answers: str | Path | Tags | None = None,
+    mode: Mode = "conlleval",
+    *,
+    words: str | int | None = None,
+    tags: str | int | None = None,
+    sentences: str | int | None = None,
 ) -> AnswerScores:
     """Return precision, recall and F1 of a tagger's answers beside gold, and accuracy.
 
@@ -119,9 +125,12 @@ def score_answers(
             gold and answers.
         mode: "conlleval" also counts ill-formed entities, by its rules. "strict" does not: answers
             are read by gold's scheme unless a prefix S, E, U or L shows another.
+        words: column or key of the words in each file, see `read_sentences`.
+        tags: of the tags in each file; of gold alone if the answers are the last column.
+        sentences: of the sentences in each file.
 
     Raises:
-        FormatError: a file cannot be read, has other words, or has no tags.
+        FormatError: a file cannot be read, lacks a column, has other words, or has no tags.
         ShapeError: the numbers of sentences or of words differ.
         CrfvizError: the mode is unknown.
 
@@ -138,12 +147,13 @@ def score_answers(
     if answers is None:
         if not isinstance(gold, str | Path):
             raise FormatError("expected answers: the tags of each sentence, or a file")
-        expected, given = _both_columns(Path(gold))
+        expected, given = _both_columns(Path(gold), Wanted(words, tags, sentences))
         return score_tags(expected, given, mode)
-    sides = _side(gold, "gold"), _side(answers, "answers")
+    wanted = Wanted(words, tags, sentences)
+    sides = _side(gold, "gold", wanted), _side(answers, "answers", wanted)
     if all(isinstance(each[0], Sentence) for each in sides if each):
-        sentences = [[each for each in side if isinstance(each, Sentence)] for side in sides]
-        require_same_words(*sentences, name=str(answers))
+        both = [[each for each in side if isinstance(each, Sentence)] for side in sides]
+        require_same_words(*both, name=str(answers))
     return score_tags(_tags(sides[0]), _tags(sides[1]), mode)
 
 
@@ -246,21 +256,32 @@ def _schemes(gold: Tags, answers: Tags) -> tuple[str | None, str | None]:
     return (own[0], own[1]) if None not in own else (None, None)
 
 
-def _both_columns(path: Path) -> tuple[Tags, Tags]:
-    """Return the tags in the last two columns of a file.
+def sides_of_columns(wanted: Wanted) -> tuple[Wanted, Wanted]:
+    """Return how gold and answers in one file are read: the last two columns, or a named one."""
+    gold = replace(wanted, tags=-2) if wanted.tags is None else wanted
+    return gold, replace(wanted, tags=-1)
+
+
+def _both_columns(path: Path, wanted: Wanted) -> tuple[Tags, Tags]:
+    """Return the tags of gold and those in the last column of a file.
 
     Raises:
         FormatError: it has no two columns of the same tags.
     """
-    content = _content(path)
+    content, columns = _content(path), sides_of_columns(wanted)
     lines = lines_of(decoded(content, name=str(path)))
-    found = detect_format(lines, name=str(path), wanted=Wanted(tags=-2))
+    found = detect_format(lines, name=str(path), wanted=columns[0])
     if found not in IN_COLUMNS:
         raise FormatError(
             f"{path}: expected columns, the last two with gold tags and answers, got {found}. "
             "Give the answers as a second file."
         )
-    gold, answers = (_tags(_parsed(path, content, column)) for column in (-2, -1))
+    read = [_parsed(path, content, each) for each in columns]
+    if read[0].reading == read[1].reading:
+        raise FormatError(
+            f"{path}: the gold tags and the answers are the same column; name another with tags="
+        )
+    gold, answers = map(_tags, read)
     sides = [
         {kind for each in side for _, kind in parts_of(each)} - {""} for side in (gold, answers)
     ]
@@ -273,7 +294,7 @@ def _both_columns(path: Path) -> tuple[Tags, Tags]:
     return gold, answers
 
 
-def _side(side: str | Path | Tags, name: str) -> Sequence[Sentence | Sequence[str]]:
+def _side(side: str | Path | Tags, name: str, wanted: Wanted) -> Sequence[Sentence | Sequence[str]]:
     """Return the sentences of a file or the given ones.
 
     Raises:
@@ -281,7 +302,7 @@ def _side(side: str | Path | Tags, name: str) -> Sequence[Sentence | Sequence[st
     """
     if isinstance(side, str | Path):
         path = Path(side)
-        return _parsed(path, _content(path), None)
+        return _parsed(path, _content(path), wanted)
     if any(isinstance(each, str) for each in side):
         got = abbreviate_value(list(side)[:3])
         raise FormatError(f"{name}: expected a list of tags for each sentence, got {got}")
@@ -304,10 +325,10 @@ def _content(path: Path) -> bytes:
         raise FormatError(f"{path}: expected a file to read, got: {error.strerror}") from error
 
 
-def _parsed(path: Path, content: bytes, column: int | None) -> list[Sentence]:
+def _parsed(path: Path, content: bytes, wanted: Wanted) -> Sentences:
     """Return the sentences of a file with their tags as they are written."""
     sentences = parse_sentences(
-        content, name=str(path), column=column, scheme=AS_WRITTEN, told=lambda _: None
+        content, name=str(path), wanted=wanted, scheme=AS_WRITTEN, told=lambda _: None
     )
     number = next((n for n, each in enumerate(sentences, 1) if each.tags is None), None)
     if number is not None:
