@@ -122,6 +122,35 @@ def test_keys_of_json_are_picked_and_three_sentences_are_shown(monkeypatch):
     assert any(each.value.endswith("2 tags; 4 sentences.") for each in app.caption)
 
 
+def test_arrays_under_other_names_are_picked(monkeypatch):
+    arrays = {"scores": np.zeros((2, 3)), "moves": np.eye(3), "names": np.array(["N", "V", "X"])}
+    text = np.array(["a", "b"])
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [as_npz(**arrays, text=text)])
+    app = page()
+    assert "There is no array 'scores'" in app.error[0].value
+    boxes = {box.label: list(box.options)[1:] for box in app.selectbox}
+    assert boxes["Emissions"] == ["scores", "moves"]
+    assert boxes["Transitions"] == ["moves"]
+    for name, key in (("emissions", "scores"), ("transitions", "moves")):
+        next(each for each in app.selectbox if each.label == bring.PICKERS[name]).select(key).run()
+    assert not app.error
+    assert any("chosen in place of names, text" in each.value for each in app.text)
+    for name, key in (("tags", "names"), ("tokens", "text")):
+        next(each for each in app.selectbox if each.label == bring.PICKERS[name]).select(key).run()
+    assert not app.error
+    assert not app.exception
+    assert understood_tags(app) == "3: N, V, X"
+    assert any(each.value == "1. a b" for each in app.markdown)
+
+
+def test_arrays_under_usual_names_have_the_line_alone(monkeypatch):
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [as_npz(logits=np.zeros((2, 3)))])
+    app = page()
+    assert not app.error
+    assert any(each.value.endswith("3 tags; 1 sentence.") for each in app.caption)
+    assert not [box for box in app.selectbox if box.label in bring.PICKERS.values()]
+
+
 def test_axis_order_is_asked_for_an_ambiguous_batch(monkeypatch):
     mask = np.ones((3, 9), bool)
     mask[1:, 4] = False  # holes, or nine sentences of one and three words

@@ -26,6 +26,7 @@ from crfviz.taggers.brought.layer_file import KIND as LAYER_KIND
 from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
 from crfviz.taggers.brought.logits_file import (
     PARQUET_MAGIC,
+    arrays_of_tensors,
     has_scores,
     read_parquet,
     read_score_tensors,
@@ -38,7 +39,12 @@ from crfviz.taggers.brought.parsed_model import (
     Steps,
     open_archive,
 )
-from crfviz.taggers.brought.scores_file import keys_in, read_arrays_of, read_json
+from crfviz.taggers.brought.scores_file import (
+    arrays_in,
+    keys_in,
+    read_arrays_of,
+    read_json,
+)
 from crfviz.taggers.brought.validated_model import ValidatedModel, validate
 from crfviz.taggers.examples import EXAMPLES_FILE
 from crfviz.taggers.folder import CARD_FILE
@@ -211,13 +217,25 @@ def validate_files(
 
 
 def keys_of(files: Sequence[tuple[str, bytes]]) -> dict[str, list[str]]:
-    """Return the keys of a JSON file that may have words, tags and sentences, by usual name.
+    """Return the keys of a JSON file, or the arrays, that may have scores, words or tags.
+
+    They are by usual name; nothing without a choice.
 
     Raises:
-        FormatError: as `kind_of`.
+        FormatError: as `kind_of`, or an archive is damaged.
     """
-    texts = (text_of(name, content) for name, content in files if kind_of(name, content) == JSON)
-    return next(filter(None, map(keys_in, texts)), {})
+    for name, content in files:
+        kind, found = kind_of(name, content), dict[str, list[str]]()
+        if kind == JSON:
+            found = keys_in(text_of(name, content))
+        elif kind == NPZ:
+            arrays = npz_arrays(open_archive(content))
+            found = arrays_in({n: (each.dtype.kind, each.shape) for n, each in arrays.items()})
+        elif kind == TENSORS:
+            found = arrays_of_tensors(content)
+        if found:
+            return found
+    return {}
 
 
 def kind_of(name: str, content: bytes) -> str:

@@ -28,6 +28,7 @@ from crfviz.taggers.brought.parsed_model import (
 )
 from crfviz.taggers.brought.scores_file import (
     OF_SENTENCE,
+    arrays_in,
     in_order,
     read_arrays_of,
     read_sentences_of,
@@ -87,6 +88,18 @@ def read_score_tensors(data: bytes, reading: Reading) -> ParsedModel:
     draft = read_arrays_of(arrays, reading)
     return replace(
         draft, kind=SAFETENSORS_KIND, notes=[*draft.notes, *precision_notes(sorted(set(dtypes)))]
+    )
+
+
+def arrays_of_tensors(data: bytes) -> dict[str, list[str]]:
+    """Return the tensors that may have scores, by usual name; see `scores_file.arrays_in`."""
+    rows = {name: row for name, row in _header(data).items() if name != "__metadata__"}
+    return arrays_in(
+        {
+            name: ("f" if "F" in str(row.get("dtype")) else "i", tuple(row.get("shape", ())))
+            for name, row in rows.items()
+            if isinstance(row, dict)
+        }
     )
 
 

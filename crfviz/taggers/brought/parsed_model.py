@@ -129,7 +129,7 @@ class Reading:
     batch_first: bool | None = None  # (B, T, K), not (T, B, K), if the file is unclear
     bio: bool = False  # decoding obeys the rules of BIO
     keep_boundary_tags: bool | None = None  # <START>, <STOP> are tags of words; None: the default
-    keys: tuple[tuple[str, str], ...] = ()  # of JSON, each with the usual name: ("y", "tags")
+    keys: tuple[tuple[str, str], ...] = ()  # chosen, each with the usual name: ("y", "tags")
 
 
 Item = TypeVar("Item")

@@ -165,6 +165,8 @@ def _renamed(content: Mapping[str, Any], keys: Mapping[str, str] = NO_KEYS) -> d
     renamed: dict[str, Any] = {}
     for name, value in content.items():
         known = keys.get(name, ALIASES.get(name, name))
+        if known in keys.values() and name not in keys:
+            continue  # another field was chosen for it
         if known in renamed:
             raise FormatError(f"“{name[:60]}” and “{known}” are the same field: leave one out.")
         renamed[known] = in_order(value) if name == "id2label" else value
@@ -229,27 +231,78 @@ def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any
     return value
 
 
+def arrays_in(shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> dict[str, list[str]]:
+    """Return the arrays that may have scores, words and tags, by usual name.
+
+    Args:
+        shapes: kind (as in NumPy) and shape of each array.
+
+    Returns:
+        Nothing if each array has a usual name of its own, so that there is no choice.
+    """
+    stems: dict[str, tuple[str, tuple[int, ...]]] = {}
+    for name, each in shapes.items():
+        stems.setdefault(_stem(name), each)
+    usual = [ALIASES.get(stem, stem) for stem in stems]
+    if len({*usual} & {*OF_ARRAYS}) == len(usual):
+        return {}
+    numbers = {stem: shape for stem, (kind, shape) in stems.items() if kind in "fiu"}
+    texts = {stem: shape for stem, (kind, shape) in stems.items() if kind in "US"}
+    found = {
+        "emissions": [name for name, shape in numbers.items() if len(shape) in (2, 3)],
+        "transitions": [n for n, s in numbers.items() if len(s) in (2, 3) and s[-1] == s[-2]],
+        "tokens": [name for name, shape in texts.items() if len(shape) in (1, 2)],
+        "tags": [name for name, shape in texts.items() if len(shape) == 1],
+    }
+    return {name: each for name, each in found.items() if each}
+
+
+def _stem(name: str) -> str:
+    """Return the name of an array without the number of its sentence."""
+    numbered = _NUMBERED.fullmatch(name)
+    return numbered[1] if numbered and name not in (*OF_ARRAYS, *ALIASES) else name
+
+
+def _named_arrays(arrays: Arrays, keys: Mapping[str, str]) -> tuple[dict[str, NDArray[Any]], str]:
+    """Return the arrays by usual name, and a note about those that the choice leaves out.
+
+    Raises:
+        FormatError: an array is unknown, or two are the same, and `keys` chooses none.
+    """
+    named: dict[str, NDArray[Any]] = {}
+    left: list[str] = []
+    for name, array in arrays.items():
+        stem = _stem(name)
+        usual = keys.get(stem, ALIASES.get(stem, stem))
+        known = usual in (OF_ARRAYS if stem == name else OF_SENTENCE)
+        if keys and (not known or (usual in keys.values() and stem not in keys)):
+            left.append(name[:60])
+            continue
+        if not known:
+            raise FormatError(
+                f"There is no array {name[:60]!r} in such a file; known: {', '.join(OF_ARRAYS)}."
+            )
+        full = usual + name.removeprefix(stem)
+        if full in named:
+            raise FormatError(f"“{name[:60]}” and “{full}” are the same field: leave one out.")
+        named[full] = array
+    return named, f"Other arrays were chosen in place of {', '.join(left[:8])}." if left else ""
+
+
 def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
     """Return the model in the arrays of a file.
 
     Raises:
         FormatError: an array is unknown or missing, or the batch cannot be split.
     """
-    arrays = _renamed(arrays)
-    numbered_logits = re.compile(r"logits_(\d+)")
-    arrays = {numbered_logits.sub(r"emissions_\1", name): array for name, array in arrays.items()}
-    for name in arrays:
-        numbered = _NUMBERED.fullmatch(name)
-        if name not in OF_ARRAYS and not (numbered and numbered[1] in OF_SENTENCE):
-            raise FormatError(
-                f"There is no array {name[:60]!r} in such a file; known: {', '.join(OF_ARRAYS)}."
-            )
+    arrays, left_out = _named_arrays(arrays, dict(reading.keys))
     flat = (array for array in arrays.values() if array.ndim == 1)
     require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # gold too
     content: dict[str, Any] = {n: arrays[n] for n in ("tags", *STEPS) if n in arrays}
     if "probabilities" in arrays:
         content["probabilities"] = _is_true(arrays, "probabilities")
     notes: list[str] = []
+    said = [left_out] * bool(left_out)
     assumed: bool | None = None
     if "emissions" not in arrays:
         content["sentences"] = _numbered(arrays)
@@ -258,7 +311,8 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
         content["sentences"], assumed = _batch(arrays, batch_first=first), first if notes else None
     else:
         content |= {name: arrays[name] for name in OF_SENTENCE if name in arrays}
-    return replace(read_sentences_of(NPZ_KIND, content), notes=notes, batch_first=assumed)
+    draft = read_sentences_of(NPZ_KIND, content)
+    return replace(draft, notes=[*said, *notes], batch_first=assumed)
 
 
 def _numbered(arrays: Arrays) -> list[Arrays]:

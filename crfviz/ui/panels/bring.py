@@ -48,7 +48,13 @@ TYPED_EXAMPLE = {
 }
 LOGARITHMS, NATS = "Take logarithms", "They are scores (nats)"  # answers about probabilities
 SHARES = "Divide by 100 and take logarithms"
-PICKERS = {"tokens": "Words", "tags": "Tags", "sentences": "Sentences"}
+PICKERS = {
+    "emissions": "Emissions",
+    "transitions": "Transitions",
+    "tokens": "Words",
+    "tags": "Tags",
+    "sentences": "Sentences",
+}
 NO_TAGS, TAGS = "Start and end scores", "Tags of words"  # answers about boundary tags
 AXES = ("(B, T, K)", "(T, B, K)")
 
@@ -212,6 +218,7 @@ def _keys(source: tuple[tuple[str, bytes], ...]) -> dict[str, list[str]]:
 
 
 def _picked_keys(source: tuple[tuple[str, bytes], ...]) -> tuple[tuple[str, str], ...]:
+    """Draw select boxes for the keys of a JSON file, or for arrays; return the chosen ones."""
     picked = []
     with st.container(horizontal=True):
         for name, keys in _keys(source).items():

@@ -11,7 +11,7 @@ import pytest
 
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought import parsed_model
+from crfviz.taggers.brought import files, parsed_model
 from crfviz.taggers.brought.parsed_model import MAX_SENTENCES, MAX_TAGS, MAX_WORDS
 from crfviz.taggers.brought.tagger import ImportedTagger
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
@@ -27,6 +27,26 @@ HMM_FILE = {
     "end": [0.1, 0.1],
     "emissions": [[0.2, 0.2], [0.1, 0.7]],
 }
+
+
+def test_chosen_arrays_are_read_and_others_left_out():
+    rows = {f"scores_{n}": np.full((2, 2), n) for n in range(3)}
+    file = as_npz(**rows, emissions_0=np.zeros((1, 2)), other=np.zeros(4))
+    found = understand(file, keys=(("scores", "emissions"),))
+    assert [each.emissions.tolist() for each in found.sentences] == [
+        [[n, n], [n, n]] for n in range(3)
+    ]
+    assert "Other arrays were chosen in place of emissions_0, other." in found.notes
+    assert files.keys_of([file]) == {
+        "emissions": ["scores", "emissions"],
+        "transitions": ["scores"],
+    }
+    assert files.keys_of([as_npz(emissions=np.zeros((1, 2)))]) == {}
+    both = as_npz(emissions=np.zeros((1, 2)), logits=np.ones((1, 2)))
+    with pytest.raises(FormatError, match="are the same field"):
+        understand(both)
+    chosen = understand(both, keys=(("logits", "emissions"),))
+    assert chosen.sentences[0].emissions.tolist() == [[1, 1]]
 
 
 def test_json_of_two_sentences_is_read_unchanged():
