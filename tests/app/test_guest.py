@@ -57,6 +57,16 @@ def set_state(at, **state):
     return at.session_state["k"]
 
 
+@pytest.mark.parametrize("name", ["START", "END"])
+def test_name_of_a_border_is_refused_with_what_to_do(name):
+    tags = [*TAGS[1:], name]
+    text = APP.format(call="chain(), view='transitions', key='k'", words=WORDS, tags=tags)
+    at = AppTest.from_string(text, default_timeout=120).run()
+    said = [each.message for each in at.exception] + [each.value for each in at.error]
+    assert f"expected tags with other names than START and END, got {name}" in " ".join(said)
+    assert stage(at) is None
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_each_view_sends_words_and_tags_and_returns_the_state(view):
     at = app(f"chain(), view={view!r}, key='k'")

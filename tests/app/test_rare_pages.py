@@ -512,6 +512,35 @@ def test_page_with_rare_entities_shows_the_numbers_of_numpy(title, rare_entities
     CHECKS[title](rare_entities)
 
 
+LISTED = {  # names of the kinds that have gone wrong: separators, borders, keys of other programs
+    "commas": [",", "NN", "VB", ";"],
+    "parts": ["a", "a,b", "b", "b,a"],
+    "words of ours": ["any", "__proto__", "word", "-1"],
+    "numerals": ["1", "2", "3", "0"],
+    "quotes": ["''", '"q"', "``", '"'],
+    "features": ["NOUN|Case=Nom|Number=Sing", "v.weight", "B-geo loc", "long" * 16],
+}
+
+
+@pytest.mark.parametrize("title", ["transitions", "why", "risk", "log_space", "model_errors"])
+@pytest.mark.parametrize("tags", LISTED.values(), ids=LISTED)
+def test_page_with_listed_names_shows_the_numbers_of_numpy(title, tags, monkeypatch):
+    made = registered(0, monkeypatch)
+    made.tags = tags
+    CHECKS[title](made)
+
+
+@pytest.mark.parametrize("tags", LISTED.values(), ids=LISTED)
+def test_place_beyond_the_thousandth_word_is_opened_from_a_link(tags, monkeypatch):
+    made = registered(0, monkeypatch)
+    made.tags, made.words = tags, ["w"] * 1004
+    made.tables[0] = np.zeros((LENGTH, K))
+    shown = made.show("explore", edits=False, chosen=cell_text(1001, tags[2]))
+    position, tag = shown.payload["chosen"]
+    assert tag == 2
+    assert shown.payload["offset"] + position == 1001
+
+
 @pytest.mark.parametrize("title", PAGES)
 def test_page_with_rare_names_shows_the_numbers_of_numpy(title, rare):
     CHECKS[title](rare)

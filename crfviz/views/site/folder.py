@@ -16,6 +16,7 @@ from itertools import chain, count
 from os import PathLike
 from pathlib import Path
 
+from crfviz.chain.edits import require_no_border
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
@@ -51,9 +52,11 @@ def write_site(
         tell: called with a line for each file.
 
     Raises:
-        CrfvizError: the folder has other files, a tagger can only run on a server or has no
-            example, or the files cannot be written.
+        CrfvizError: the folder has other files, a tagger can only run on a server, has no example
+            or a tag called START or END, or the files cannot be written.
     """
+    for tagger in taggers:
+        require_no_border(tagger.tags)
     files = _files(taggers)
     before = _listed(folder)
     examples = {

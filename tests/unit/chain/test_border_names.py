@@ -8,12 +8,22 @@ import crfviz
 from crfviz.chain.edits import weight_matrix
 from crfviz.corpus.training.labelled import Sources, read_train_and_dev
 from crfviz.exceptions import CrfvizError, FormatError, ModelError
+from crfviz.taggers.examples import Example
+from crfviz.views.site.folder import write_site
 
 REFUSED = "expected tags with other names than START and END"
 
 
 def chain(tags):
     return crfviz.Potentials([[1.0, 0.0], [0.0, 2.0]], [[0.5, 0.0], [0.0, 0.25]], tags=tags)
+
+
+def tagger_of(potentials):
+    """A tagger of somebody else, which no registration has seen."""
+    example = Example("a a", ("a", "a"), "", "agree")
+    tagger = crfviz.from_hmm([0.5, 0.5], [[0.5, 0.5]] * 2, [[1.0]] * 2, ["a"], ["NN", "VB"])
+    tagger.tags, tagger.examples = tuple(potentials.tag_names), lambda: [example]
+    return tagger
 
 
 @pytest.mark.parametrize("name", ["START", "END"])
@@ -24,6 +34,7 @@ def test_pictures_and_tables_refuse_the_name_of_a_border(tmp_path, name):
         lambda: crfviz.export_html(potentials, tmp_path / "a.html"),
         lambda: crfviz.export_table(potentials, tmp_path / "a.tex", table="transitions"),
         lambda: crfviz.Edits().reaching(potentials, potentials),
+        lambda: write_site(tmp_path / "site", [tagger_of(potentials)]),
     ]
     for door in doors:
         with pytest.raises(CrfvizError, match=f"{REFUSED}, got {name}.*Rename the tag"):

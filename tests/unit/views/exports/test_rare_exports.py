@@ -146,6 +146,22 @@ def test_tables(tmp_path, seed, form):
             assert name == " ".join(tag.split())
 
 
+@pytest.mark.parametrize("table", ["marginals", "transitions"])
+def test_latex_needs_booktabs_alone(tmp_path, table):
+    tags = ["[CLS]", "*", "שם", "$,", "名词"]
+    zeros = [[0.0] * len(tags)] * 3
+    words = ["*", "[x]", "שם"]
+    chain = crfviz.Potentials(zeros, [zeros[0]] * len(tags), tags=tags, tokens=words)
+    path = tmp_path / "a.tex"
+    crfviz.export_table(chain, path, table=table, digits=1)
+    text = path.read_text("utf-8")
+    used = {*re.findall(r"\\(crfviz[a-z]+)", text)}
+    assert used <= {*re.findall(r"\\(?:provide|new)command\{?\\(crfviz[a-z]+)", text)}
+    rows = [row.lstrip() for row in re.split(r"\\\\(?!\w)", text)[1:]]
+    assert len(rows) > len(tags)
+    assert not any(row.startswith(("[", "*")) for row in rows)  # an option of the row before
+
+
 @each_seed
 def test_worksheet(seed):
     chain = rare_chain(seed)
