@@ -41,12 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = argparse.ArgumentParser(prog=f"crfviz {name}", description=module.__doc__)
     options.formatter_class = argparse.RawDescriptionHelpFormatter
     module.add_arguments(options)
+    parsed = options.parse_args(given[1:])
+    reading = import_module("crfviz.commands.reading_options")
     try:
-        code = int(module.main(options.parse_args(given[1:])))
+        with reading.losses_in_flags(parsed):
+            code = int(module.main(parsed))
         sys.stdout.flush()
         return code
     except CrfvizError as error:
-        print(f"crfviz: {error}", file=sys.stderr)
+        print(f"crfviz: {reading.in_flags(str(error), parsed)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

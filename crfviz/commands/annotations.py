@@ -39,7 +39,12 @@ from crfviz.annotations.store.store import Store, file_of, open_store
 from crfviz.annotations.teaching.propose import FAMILIES, propose_model, score_in_words
 from crfviz.commands.annotation_figures import print_enough, print_statistics
 from crfviz.commands.name_checks import require_file, require_folder, require_known
-from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
+from crfviz.commands.reading_options import (
+    add_reading_arguments,
+    in_flags,
+    say_reading,
+    wanted_of,
+)
 from crfviz.commands.tag import printable
 from crfviz.commands.teach import announce, show_progress, stop_when_asked, write_json_line
 from crfviz.exceptions import CrfvizError, FormatError
@@ -286,7 +291,8 @@ def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None
     )
     say_reading(path, read.reading)
     for problem in read.problems[:SHOWN]:
-        sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
+        left_out = " (left out)" * problem.dropped
+        sys.stderr.write(f"{in_flags(problem.message, options)}{left_out}\n")
     if read.wrong > SHOWN:
         sys.stderr.write(f"... and {read.wrong - SHOWN} more\n")
     if read.dropped and not options.keep_good:

@@ -10,7 +10,12 @@ import warnings
 from pathlib import Path
 
 from crfviz.commands.name_checks import require_folder
-from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
+from crfviz.commands.reading_options import (
+    add_reading_arguments,
+    in_flags,
+    say_reading,
+    wanted_of,
+)
 from crfviz.exceptions import FormatError
 from crfviz.text.files import write_atomically
 from crfviz.text.formats import READ_FORMATS, read_sentences
@@ -48,7 +53,7 @@ def main(options: argparse.Namespace) -> int:
         sentences = read_sentences(options.file, options.format, **named)
     say_reading(options.file, sentences.reading)
     for warning in caught:
-        sys.stderr.write(f"{warning.message}\n")
+        sys.stderr.write(f"{in_flags(str(warning.message), options)}\n")
     write_atomically(options.out, [written(sentences, name, options.scheme)])
     sys.stderr.write(f"{options.out}: {len(sentences):,} sentences ({name})\n")
     return 0

@@ -12,7 +12,15 @@ from hashlib import sha256
 import streamlit as st
 
 from crfviz.text.readers.ends import BLANK_LINES, RESTART
-from crfviz.text.readers.fields import fields_in
+from crfviz.text.readers.fields import Fields, fields_in
+from crfviz.text.readers.losses import (
+    COLUMN_HELP,
+    END_HELP,
+    KEY_HELP,
+    KEYWORD,
+    LIST_HELP,
+    worded,
+)
 from crfviz.text.readers.rows import Wanted
 from crfviz.text.sentences import Sentence
 from crfviz.ui.session.bound_widgets import bound_to
@@ -22,11 +30,19 @@ from crfviz.ui.words import clean, plain
 OPTION = "read"  # name of the page option
 AS_READ = "as read"
 LABELS = ("Words", "Tags", "Sentences end at")
+TAGS = LABELS.index("Tags")
 ENDS = {BLANK_LINES: "blank lines", RESTART: "restart of a numbering"}
 SHOWN = 3  # sentences
 MAX_WORDS = 40  # of a sentence that is shown
 _DIGITS = 8  # of the digest in the page option
 PICKER_WIDTH = 240  # pixels
+_PICKERS = dict(zip(("words", "tags", "sentences"), LABELS, strict=True))
+_CHOICES = {  # what a question asks for, as the pickers answer it
+    COLUMN_HELP: "choose the column of the words, of the tags and of the sentences below",
+    KEY_HELP: "choose the key of the words and of the tags below",
+    LIST_HELP: "choose the key of the sentences below",
+    END_HELP: "sort the rows, or choose below what the sentences end at",
+}
 
 
 def chosen_fields(content: bytes, option: str = OPTION) -> Wanted:
@@ -36,7 +52,7 @@ def chosen_fields(content: bytes, option: str = OPTION) -> Wanted:
         content: the bytes of the file.
         option: name of the page option.
     """
-    names = list(_fields(content))
+    names = list(_fields(content).values)
     words, tags, ends = (
         names[int(each) - 1] if each.isdecimal() else each or None
         for each in _picked(content, option)
@@ -45,14 +61,17 @@ def chosen_fields(content: bytes, option: str = OPTION) -> Wanted:
 
 
 def pickers(content: bytes, option: str = OPTION) -> None:
-    """Draw select boxes for words, tags and ends of sentences; none for files without fields."""
+    """Draw select boxes for words, tags and ends of sentences, as far as the file has a choice."""
     fields = _fields(content)
-    if not fields:
+    if not fields.values:
         return
-    names = {str(n): f"{clean(k)}: {v}" for n, (k, v) in enumerate(fields.items(), start=1)}
+    pairs = enumerate(fields.values.items(), start=1)
+    names = {str(n): f"{clean(name)}: {value}" for n, (name, value) in pairs}
     picked = _picked(content, option)
     with st.container(horizontal=True):
         for part, label in enumerate(LABELS):
+            if fields.tags_alone and part != TAGS:
+                continue
             options = {"": AS_READ} | (ENDS if part == len(LABELS) - 1 else {}) | names
             bound_to(
                 st.selectbox,
@@ -64,6 +83,18 @@ def pickers(content: bytes, option: str = OPTION) -> None:
                 format_func=options.get,
                 width=PICKER_WIDTH,
             )
+
+
+def on_page(message: str) -> str:
+    """Return a message of a reader with pickers in place of the keywords of the library."""
+    return plain(worded(message, _picking))
+
+
+def _picking(action: str) -> str:
+    return KEYWORD.sub(
+        lambda each: f"{each[2]} under “{_PICKERS[each[1]]}”" if each[2] else _PICKERS[each[1]],
+        _CHOICES.get(action, action),
+    )
 
 
 def show_reading(name: str, sentences: Sequence[Sentence]) -> None:
@@ -80,7 +111,7 @@ def show_reading(name: str, sentences: Sequence[Sentence]) -> None:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _fields(content: bytes) -> dict[str, str]:
+def _fields(content: bytes) -> Fields:
     return fields_in(content)
 
 
@@ -91,7 +122,7 @@ def _start(content: bytes) -> str:
 def _picked(content: bytes, option: str) -> list[str]:
     """Return the values of the three pickers; empty where the evidence decides."""
     start, *picked = view_option(option).split(".")
-    numbers = range(1, len(_fields(content)) + 1)
+    numbers = range(1, len(_fields(content).values) + 1)
     known = {"", *ENDS, *map(str, numbers)}
     is_valid = len(picked) == len(LABELS) and known.issuperset(picked)
     if start != _start(content) or not is_valid or not {*picked[:-1]}.isdisjoint(ENDS):

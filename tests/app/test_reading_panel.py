@@ -9,7 +9,10 @@ from pyarrow import parquet
 
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.annotate import documents
+from crfviz.ui.reading_panel import LABELS
 from tests.support.app_pages import button, new_app, open_at
+from tests.unit.text.readers.test_layers_of_tags import ALL as DOCBIN
+from tests.unit.text.readers.test_layers_of_tags import MARKS, POS, TEXT, brat, docbin
 
 ERRORS = "pages/model-errors.py"
 # two columns of entities: no evidence for one of them
@@ -101,6 +104,50 @@ def test_refused_file_is_answered_with_the_pickers(errors):
     assert "1. Anna/B-PER runs/O\n2. Oslo/B-LOC wins/O" in texts(errors).replace("\\", "")
 
 
+def test_question_names_the_pickers_below_it(errors):
+    upload(errors, OPEN)
+    asked = errors.error[0].value
+    assert asked.endswith("choose the column of the words, of the tags and of the sentences below")
+    assert "tags=" not in asked
+    shown = [each.type for each in errors.main if each.type in ("error", "selectbox")]
+    assert shown[shown.index("error") + 1 :] == ["selectbox"] * len(LABELS)
+
+
+def test_loss_names_the_picker(errors):
+    rows = "1\tIda\t_\tX\t_\t_\t_\t_\t_\tNER=B-PER\n"
+    upload(errors, rows.encode(), "mine.conllu")
+    assert "NER under “Tags” reads them" in texts(errors)
+    assert "tags=" not in texts(errors)
+
+
+def test_layers_of_a_docbin_are_picked(errors):
+    upload(errors, DOCBIN, "mine.spacy")
+    assert "tags in ents" in texts(errors)
+    labels = [box.label for box in errors.selectbox if box.label in LABELS]
+    assert labels == ["Tags"]
+    (box,) = (box for box in errors.selectbox if box.label == "Tags")
+    assert list(box.options)[:3] == ["as read", "ents: LOC, PER", "pos: ADP, PROPN, PUNCT"]
+    pick(errors, "Tags", "2")
+    assert "tags in pos" in texts(errors)
+    assert "1. Ida/PROPN Berg/PROPN" in texts(errors)
+    button(errors, "Use these sentences").click().run()
+    assert "on mine.spacy: 1 sentence" in texts(errors)
+
+
+def test_nested_entities_of_brat_are_picked(errors):
+    upload(errors, brat((TEXT, MARKS)), "mine.zip")
+    assert "1. The/O University/B-ORG" in texts(errors)
+    pick(errors, "Tags", "2")
+    assert "tags in inner" in texts(errors)
+    assert "1. The/O University/O of/O Oslo/B-LOC" in texts(errors)
+
+
+def test_file_with_one_layer_has_the_line_alone(errors):
+    upload(errors, docbin(pos=POS), "mine.spacy")
+    assert "tags in pos" in texts(errors)
+    assert not [box for box in errors.selectbox if box.label in LABELS]
+
+
 def test_keys_of_json_are_picked(errors):
     lines = [{"words": ["He", "runs"], "a": ["PRON", "VERB"], "b": ["X", "Y"]}] * 2
     upload(errors, "\n".join(map(json.dumps, lines)).encode(), "mine.jsonl")
@@ -166,6 +213,15 @@ def test_refused_file_is_answered_on_annotate_and_then_stored(annotate):
     roles.set_value("reference").run()
     button(annotate, "Add 2 sentences").click().run()
     assert [item.gold for item in stored()] == [("B-PER", "O"), ("B-LOC", "O")]
+
+
+def test_layer_of_a_docbin_is_picked_on_annotate(annotate):
+    annotate.query_params["model"] = "upos-en"
+    upload(annotate, DOCBIN, "mine.spacy", key="annotate.upload")
+    assert "tags in ents" in texts(annotate)
+    pick(annotate, "Tags", "2")
+    assert "tags in pos" in texts(annotate)
+    assert stored() == []
 
 
 def test_certain_reading_is_changed_on_annotate(annotate):

@@ -15,12 +15,13 @@ from crfviz.annotations.files.fields import FileSentence, check_length
 from crfviz.annotations.files.objects import file_sentence, parsed_line, read_own
 from crfviz.annotations.records import MAX_WORDS, Item
 from crfviz.exceptions import FormatError
-from crfviz.text.columns import CONLLU, blocks, is_comment
+from crfviz.text.columns import CONLLU, Block, blocks, is_comment
 from crfviz.text.files import abbreviate, check_utf_8, decoded_with_notes, lines_of
 from crfviz.text.formats import LAYOUTS, FormatName
 from crfviz.text.jsonl import list_elements
-from crfviz.text.readers.documents import is_docbin
+from crfviz.text.readers.docbin import is_docbin
 from crfviz.text.readers.finding import BINARY, PARQUET, ZIP, Found, find_format
+from crfviz.text.readers.misc import note_comments
 from crfviz.text.readers.reading import Reader
 from crfviz.text.readers.rows import SAMPLE, Columns, tab_lines
 from crfviz.text.readers.spelling import Tagged, usual
@@ -61,14 +62,20 @@ def open_file(
         numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
         return kind, notes, _each(numbered, partial(_read_text, split=reader.choice.split), name)
     if not marked:
-        reader.note_columns(found)
+        reader.note_columns()
     if kind in LAYOUTS:
         columns = found.columns if kind == found.format and not marked else None
         columns = columns or Columns(LAYOUTS[cast("FormatName", kind)])
         reader.found = replace(found, columns=columns)
         rows = lines if marked else tab_lines(lines, columns, name)
         numbered_blocks = ((block[0][0], block) for block in blocks(rows))
-        read_rows = partial(read_block, layout=columns.layout, name=name)
+
+        def read_rows(block: Block, where: str) -> FileSentence | None:
+            sentence = read_block(block, where, columns.layout, name)
+            if sentence is not None and sentence.annotation is None:
+                note_comments(block, sentence.item.gold, reader.losses)
+            return sentence
+
         return kind, notes, _usual(_each(numbered_blocks, read_rows, name), reader)
     if kind == "jsonl":
         numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())

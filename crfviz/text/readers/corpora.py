@@ -43,10 +43,8 @@ def read_webanno(
         for number, line in block:
             if line.startswith("#Text="):
                 text = f"{text}\n{line[6:]}" if text else line[6:]
-            elif layer := _LAYER.fullmatch(line):
-                name = layer[2].rpartition(".")[2]
-                names = layer[3].split("|") if layer[3] else [name]
-                features += [(name, feature.rpartition(".")[2]) for feature in names]
+            elif line.startswith("#T_"):
+                features += _features(line)
             elif not line.startswith("#"):
                 index = _feature(features, column, losses.name)
                 cells = line.split("\t")
@@ -73,6 +71,31 @@ def read_webanno(
                 block[0][0], Sentence(tuple(words), tuple(tags) if features else None, text or None)
             )
             text = ""
+
+
+def _features(line: str) -> list[tuple[str, str]]:
+    """Return the layer and name of each feature in a line of the header."""
+    if not (layer := _LAYER.fullmatch(line)):
+        return []
+    name = layer[2].rpartition(".")[2]
+    names = layer[3].split("|") if layer[3] else [name]
+    return [(name, feature.rpartition(".")[2]) for feature in names]
+
+
+def layers_in(lines: Sequence[str]) -> dict[str, str]:
+    """Return the tag columns of WebAnno by number, of CoNLL-2012 by name; none of others."""
+    if any(line.startswith(WEBANNO) for line in lines[:5]):
+        features = [each for line in lines for each in _features(line)]
+        return {str(n): " ".join(names) for n, names in enumerate(features, start=1)}
+    rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    begins = any(line.startswith(CONLL_2012) for line in lines[:5])
+    if not are_conll_2012([" ".join(row) for row in rows], begins=begins):
+        return {}
+    columns = {"ner": FIRST_2012, "pos": POS_2012}
+    return {
+        name: abbreviate_names([*dict.fromkeys(row[at] for row in rows if len(row) > at)][:2])
+        for name, at in columns.items()
+    }
 
 
 def _feature(features: list[tuple[str, str]], column: str | int | None, name: str) -> int:
@@ -138,7 +161,7 @@ def read_conll_2012(
     if column is not None:
         named = {"pos": POS_2012, "ner": FIRST_2012}
         wanted = str(column)
-        if wanted not in named and not wanted.isdecimal():
+        if wanted not in named and not (wanted.isdecimal() and int(wanted)):
             raise FormatError(f"{losses.name}: expected pos, ner or a number, got {column!r}")
         index = named[wanted] if wanted in named else int(wanted) - 1
     for block in blocks(lines):

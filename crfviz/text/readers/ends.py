@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
-from crfviz.text.readers.losses import question
+from crfviz.text.readers.losses import END_HELP, question
 from crfviz.text.readers.roles import Roles, are_counts
 
 DOCUMENT = "-DOCSTART-"
@@ -208,8 +208,8 @@ def starts_of(ends: Ends, name: str) -> Callable[[Sequence[str], int], bool]:
             return last is not None and int(here) <= int(last)
         if here != last and here in seen and not ends.sure:
             raise FormatError(
-                f"{name}, line {line}: the sentence number {abbreviate(here)} returns after others;"
-                f" sort the rows, or name what ends a sentence with sentences=blank or a column"
+                f"{name}, line {line}: the sentence number {abbreviate(here)} returns after "
+                f"others; {END_HELP}"
             )
         seen.add(here)
         return last is not None and here != last

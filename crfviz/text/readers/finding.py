@@ -12,7 +12,7 @@ from crfviz.exceptions import FormatError
 from crfviz.text import fasta
 from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, WORD_ID, Layout, is_comment
 from crfviz.text.files import abbreviate, abbreviate_names
-from crfviz.text.readers import corpora, documents, inline, misc, rows, tables
+from crfviz.text.readers import brat, corpora, inline, misc, rows, tables
 from crfviz.text.readers.ends import DOCUMENT
 from crfviz.text.readers.keys import TEXTS, elements_of
 from crfviz.text.readers.losses import question
@@ -37,8 +37,8 @@ _FASTA_NAME = re.compile(fasta.NAME)
 _TEMPLATE = re.compile(r"[UB][0-9]*:.*%x\[")
 _PUBTATOR = re.compile(r"[0-9]+\|[ta]\|")
 _MARKUP = re.compile(r"\s*<(!DOCTYPE|\?xml|html|[A-Za-z]+[ >])", re.IGNORECASE)
-_PARTS = {  # words, tags and ends of sentences in formats that leave no choice
-    "docbin": ("words of each document", "entities, else parts of speech", "a sentence a part"),
+_PARTS = {  # words, tags and ends of sentences in formats that leave no choice but of the tags
+    "docbin": ("words of each document", "no tags", "a sentence a part"),
     "brat": ("words of the text", "entities of the .ann", "a sentence a line"),
     "inline": ("the word before the last mark", "the tag behind it", "a sentence a line"),
     "parallel": ("words before the TAB", "tags behind it", "a sentence a line"),
@@ -94,6 +94,7 @@ def summary_of(
         parts += [f"spans count {unit}"] * bool(unit) + ["a sentence an object"]
     else:
         parts = [*_PARTS.get(found.format, ("words", "tags", "a sentence a line"))]
+        parts[1] = f"tags in {', '.join(keys[1])}" if keys[1] else parts[1]
     scheme = scheme_of_file(tags) if {*tags} - {OUTSIDE} else None
     shown = scheme or (f"{len(tags):,} tag{'s' * (len(tags) > 1)}" if tags else "no tags")
     number = f"{count:,} sentence{'s' * (count != 1)}"
@@ -228,7 +229,7 @@ def _refuse_others(lines: Sequence[str], name: str) -> None:
     Raises:
         FormatError: names the likely type and the action.
     """
-    if all(documents.BRAT_LINE.match(line) for line in lines):
+    if all(brat.BRAT_LINE.match(line) for line in lines):
         raise FormatError(
             f"{name}: seems to be brat's annotations without their text; put the .txt of the same "
             f"name beside it, or bring both in one .zip"

@@ -9,7 +9,7 @@ from typing import Any
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate_value
-from crfviz.text.readers.losses import key_question
+from crfviz.text.readers.losses import LIST_HELP, key_question
 from crfviz.text.readers.roles import are_tags
 
 WORDS = ("tokens", "words", "token", "word", "tokenized_text")
@@ -85,7 +85,7 @@ def ask_for_tags(
         key: each
         for key, each in value.items()
         if not (key in used or (sure and key.startswith("predict")))
-        and _may_be_tags(each, len(words), sure=sure or key in OTHERS)
+        and may_be_tags(each, len(words), sure=sure or key in OTHERS)
     }
     tokens = [word for word in words if isinstance(word, dict)]
     if tokens and len(tokens) == len(words) and not sure:
@@ -100,9 +100,10 @@ def ask_for_tags(
         raise key_question(where, problem, {**value, **likely})
 
 
-def _may_be_tags(value: object, words: int, *, sure: bool) -> bool:
+def may_be_tags(value: object, words: int, *, sure: bool) -> bool:
+    """Return whether a value may have the tags of some words; if `sure`, whether it looks so."""
     if isinstance(value, dict):
-        return any(_may_be_tags(each, words, sure=sure) for each in value.values() if each)
+        return any(may_be_tags(each, words, sure=sure) for each in value.values() if each)
     if isinstance(value, str):
         parts = value.split()
         return len(parts) == words > 1 and are_tags(parts)
@@ -143,8 +144,7 @@ def elements_of(
         return None
     sentences = [each for each in lists.values() if _are_sentences(each)]
     if len(sentences) > 1:
-        problem = "several keys have sentences"
-        raise key_question(name, problem, value, "name one with sentences=")
+        raise key_question(name, "several keys have sentences", value, LIST_HELP)
     return holds[0] if not isinstance(value.get("data"), dict) else None
 
 

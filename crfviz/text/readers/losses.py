@@ -1,7 +1,12 @@
-"""Losses of a reader, reported once per kind with a count; and its questions."""
+"""Losses of a reader, reported once per kind with a count; and its questions.
 
+A question ends with what to do, in terms of the library: `words=`, `tags=` and `sentences=`. Other
+surfaces have pickers or flags instead, and pass each message through `worded`.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crfviz.exceptions import FormatError
@@ -42,8 +47,16 @@ def _times(count: int) -> str:
 MAX_FIELDS = 12  # in a question
 MAX_NAME = 40  # characters of a column or key in a message
 MAX_EXAMPLE = 40  # characters of a value
-COLUMN_HELP = "name them with words=, tags= (a column or its number) and sentences="
+COLUMN_HELP = (
+    "name them with words=, tags= (a column or its number) and sentences= (a column, blank or "
+    "restart)"
+)
 KEY_HELP = "name the keys with words= and tags="
+LIST_HELP = "name one with sentences="
+END_HELP = (
+    "sort the rows, or name what ends a sentence with sentences= (a column, blank or restart)"
+)
+KEYWORD = re.compile(r"\b(words|tags|sentences)=([\w.:-]*)")  # with its value, if it has one
 
 
 def question(
@@ -54,7 +67,7 @@ def question(
         names[n] if n < len(names) and names[n] else str(n + 1): _example(values)
         for n, values in enumerate(columns)
     }
-    return key_question(name, problem, fields, f"{COLUMN_HELP} (a column, blank or restart)")
+    return key_question(name, problem, fields, COLUMN_HELP)
 
 
 def key_question(
@@ -66,6 +79,12 @@ def key_question(
     shown = [f"{name}: {_brief(value)}" for name, value in pairs][:MAX_FIELDS]
     more = ", …" if len(fields) > MAX_FIELDS else ""
     return FormatError(f"{where}: {problem}; found {', '.join(shown)}{more}; {action}")
+
+
+def worded(message: str, say: Callable[[str], str]) -> str:
+    """Return a message whose action, behind the last semicolon, `say` puts into other words."""
+    problem, mark, action = message.rpartition("; ")
+    return f"{problem}{mark}{say(action)}" if mark and KEYWORD.search(action) else message
 
 
 def _example(values: Sequence[str]) -> str:

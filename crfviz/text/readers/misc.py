@@ -1,15 +1,24 @@
-"""Entities in the columns FEATS and MISC of CoNLL-U, such as `NER=B-PER|SpaceAfter=No`."""
+"""Entities beside the tags of columns: in FEATS and MISC of CoNLL-U, and in comments.
 
+Examples are `NER=B-PER|SpaceAfter=No` and `# entities = [[0, 1, "PER"]]`.
+"""
+
+import json
 import re
 from collections.abc import Sequence
 
-from crfviz.text.columns import CONLLU, CONLLU_XPOS, UNTAGGED
+from crfviz.text.columns import CONLLU, CONLLU_XPOS, UNTAGGED, Block, is_comment
+from crfviz.text.readers.keys import may_be_tags
+from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.roles import ENTITY, kind_of
 from crfviz.text.schemes import OUTSIDE
 
 CELLS = (9, 5)  # MISC and FEATS
 PREFIX = "misc:"  # may stand before a key
 _NAMES = ("ner", "ne", "nertag", "netag", "entity", "entities", "namedentity", "ent", "nerlabel")
+_OF_SENTENCE = ("ents", "nes", "nertags", "netags", "namedentities", "mentions", "spans")
+_COMMENT = re.compile(r"#\s*([^=]*?)\s*=\s*(\S.*)")
+_NOTHING = re.compile(r"(?:[Oo_\s-]|\[\]|\{\}|none|null|0)*", re.IGNORECASE)
 _NO_LETTER = re.compile(r"\W|_")
 _SPELLED = re.compile(r"[BIESLU][-_].+")
 _OWN = "Proposal"  # in exports of crfviz, whose final tags are in UPOS
@@ -52,6 +61,30 @@ def find_entities(lines: Sequence[str], wanted: str | int | None) -> tuple[str, 
     shown = ", ".join(keys)
     how = f"; tags={spelled[0]} reads them" if spelled else ""
     return "", f"entities in MISC ({shown}) were left out{how}"
+
+
+def note_comments(block: Block, tags: Sequence[str] | None, losses: Losses) -> None:
+    """Record entities in the comments of a sentence whose tags are no entities."""
+    comments = [each for each in block if each[1].startswith("#") and is_comment(each[1])]
+    if not comments or (tags and any(map(_SPELLED.fullmatch, tags))):
+        return
+    words = len(block) - len(comments)
+    for number, line in comments:
+        found = _COMMENT.match(line)
+        if found and not _NOTHING.fullmatch(found[2]) and _says_entities(found[1], found[2], words):
+            losses.add(f"entities in the comment “{found[1]}” were left out", number)
+
+
+def _says_entities(name: str, value: str, words: int) -> bool:
+    if _NO_LETTER.sub("", name).lower() in (*_NAMES, *_OF_SENTENCE):
+        return True
+    if value[0] in "[{":
+        try:
+            return may_be_tags(json.loads(value), words, sure=True)
+        except (ValueError, RecursionError):
+            return False
+    parts = value.split()
+    return len(parts) == words > 1 and _are_spelled({*parts})
 
 
 def spelled_in(lines: Sequence[str]) -> dict[str, list[str]]:

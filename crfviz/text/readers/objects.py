@@ -60,6 +60,8 @@ class ObjectReader:
     plain: bool = True  # whether all objects so far have only `tokens` and `tags`
     words_in: set[str] = field(default_factory=set)  # keys that were read, for the summary
     tags_in: set[str] = field(default_factory=set)
+    _lacks: FormatError | None = None  # of an object without the named key
+    _has_named: bool = False  # whether some object has it
     _filled: dict[str, str] = field(default_factory=dict)  # places of tags, by key
     _empty: dict[str, str] = field(default_factory=dict)  # places of empty lists
 
@@ -75,6 +77,11 @@ class ObjectReader:
                 yield from ((line, sentence) for sentence in self.sentences(value, line))
             except FormatError as error:
                 yield line, error
+
+    def require_named(self) -> None:
+        """Raise a FormatError if no object of the file has the key that the caller names."""
+        if self._lacks is not None and not self._has_named:
+            raise self._lacks
 
     def sentences(self, value: object, line: int) -> Iterator[Sentence | Draft]:
         """Yield the sentences of one list element, or of one line of JSONL.
@@ -99,7 +106,7 @@ class ObjectReader:
             yield from self._paragraphs(value["paragraphs"], where)
         elif (words := self._key(value, self.wanted.words, WORDS, list)) is not None:
             yield self._worded(value, words, line, where)
-        elif "tokens" in value:
+        elif "tokens" in value and self.wanted.words is None:
             yield sentence_of(value, where)  # raises the error
         elif isinstance(value.get("data"), dict):
             yield self._label_studio(value, line, where)
@@ -179,7 +186,7 @@ class ObjectReader:
         """Return words with spans; None if nothing shows what spans would count.
 
         Raises:
-            FormatError: a span has a negative number.
+            FormatError: a span has a negative number, or numbers no word.
         """
         if any(mark.start < 0 for mark in marks):
             raise FormatError(
@@ -188,7 +195,13 @@ class ObjectReader:
         if counts_words(rows):  # Prodigy: the last word is included
             text, offsets = joined(words) if offsets is None else (str(text), offsets)
             draft = Draft(text, [m._replace(end=m.end + 1) for m in marks], offsets)
-            marks = moved(draft, BY_WORD) or marks
+            placed = moved(draft, BY_WORD)
+            if placed is None:
+                raise FormatError(
+                    f"{self.losses.name}, line {line}: expected word numbers below {len(words)} in "
+                    f"the spans, got {abbreviate_value([[*mark[:3]] for mark in marks])}"
+                )
+            marks = placed
         if not isinstance(text, str):
             return draft_of_words(words, marks)
         offsets = located(tuple(words), text) if offsets is None else offsets
@@ -340,8 +353,11 @@ class ObjectReader:
         self.tags_in.add(key)
         text = next((value[k] for k in TEXTS if isinstance(value.get(k), str)), "")
         found = value.get(key, [])  # other objects of the file have the key
+        where = f"{self.losses.name}, line {line}"
+        self._has_named = self._has_named or key in value
+        if key not in value:
+            self._lacks = self._lacks or key_question(where, f"no tags in {key!r}", value)
         if not found:
-            where = f"{self.losses.name}, line {line}"
             ask_for_tags(value, words, (*used, key), where, sure=True)
         return marks_of(found, text, self.losses, line)
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from crfviz.exceptions import FormatError
 from crfviz.text import columns, fasta, jsonl
 from crfviz.text.files import lines_of
-from crfviz.text.readers import corpora, documents, inline, rows, tables
+from crfviz.text.readers import brat, corpora, docbin, inline, misc, rows, tables
 from crfviz.text.readers.decoding import refuse_office, text_lines, text_otherwise, unzipped
 from crfviz.text.readers.ends import DOCUMENT
 from crfviz.text.readers.finding import (
@@ -47,9 +47,11 @@ from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import tokens
 
 MAX_UNPACKED = 2 * 2**30  # bytes of a gzip archive
+LAYERED = ("docbin", "brat", "webanno", "conll2012")  # formats with a choice of the tags alone
+ONE_WAY = (*LAYERED, "fasta", "inline", "parallel", "text")
 NAMES = {"conllu": rows.CONLLU_NAMES, "conllu-xpos": rows.CONLLU_NAMES}
 HAS_ANSWERS = "the last column has a tagger's answers; the one before was read"
-NO_UPOS = "the column UPOS is empty; the column XPOS has tags (xpos, or 5)"
+NO_UPOS = "the column UPOS is empty, and the column XPOS has tags; tags=xpos reads them"
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,8 @@ class Reader:
         try:
             pair = path.with_suffix(".txt"), path.with_suffix(".ann")
             if path.suffix in (".ann", ".txt") and all(each.is_file() for each in pair):
-                self.found = Found("brat")
                 text, marks = (each.read_bytes() for each in pair)
-                yield from self._alike(
-                    documents.read_brat(text, marks, self.losses, self.choice.split)
-                )
+                yield from self._alike(self._brat([(text, marks)]))
                 return
             with path.open("rb") as file:
                 yield from self._file(file, seekable=path.is_file())
@@ -131,17 +130,18 @@ class Reader:
         """Yield the sentences of lines without line ends, see `content`."""
         source = iter(lines)
         head = list(islice(source, rows.SAMPLE))
-        self.found = self._format(head)
+        self._begin(self._format(head))
         self.has_documents = any(line.startswith(DOCUMENT) for line in head)
-        self.note_columns(self.found)
+        self.note_columns()
         yield from self._alike(self._read(chain(head, source)))
 
-    def note_columns(self, found: Found) -> None:
+    def note_columns(self) -> None:
         """Record the columns of tags that are not read."""
-        if found.columns and found.columns.predicted is not None:
+        columns = self.found.columns if self.found else None
+        if columns and columns.predicted is not None:
             self.losses.add(HAS_ANSWERS, 0)
-        if found.columns and found.columns.lost:
-            self.losses.add(found.columns.lost, 0)
+        if columns and columns.lost:
+            self.losses.add(columns.lost, 0)
 
     def _file(self, file: BinaryIO, *, seekable: bool) -> Iterator[Tagged]:
         # mypy: any readable binary file works
@@ -150,7 +150,7 @@ class Reader:
         if head.startswith(GZIP):
             self.recoded = True
             yield from self.content(unzipped(buffered, self._name, self.most))
-        elif head.startswith((PARQUET, ZIP)) or documents.is_docbin(buffered.peek(4096)):
+        elif head.startswith((PARQUET, ZIP)) or docbin.is_docbin(buffered.peek(4096)):
             yield from self._alike(self._binary(buffered.read(), head))
         elif what := next((BINARY[start] for start in BINARY if head.startswith(start)), None):
             raise FormatError(f"{self._name}: expected a text file, got {what[0]}; {what[1]}")
@@ -163,10 +163,35 @@ class Reader:
             return self._objects(tables.read_parquet(content, self.objects))
         if head.startswith(ZIP):
             refuse_office(content, self._name)
-            self.found = Found("brat")
-            return documents.read_archive(content, self.losses, self.most, self.choice.split)
-        self.found = Found("docbin")
-        return documents.read_docbin(content, self.losses, self.most)
+            return self._brat(brat.brat_pairs(content, self.losses, self.most))
+        self._begin(Found("docbin"))
+        layer, sentences = docbin.read_docbin(content, self.losses, self.most, self._named_layer)
+        self.objects.tags_in = {layer} - {""}
+        return sentences
+
+    def _brat(self, pairs: Iterable[brat.Pair]) -> Iterator[Tagged]:
+        self._begin(Found("brat"))
+        return brat.read_brat(pairs, self.losses, self.choice.split, self._named_layer)
+
+    @property
+    def _named_layer(self) -> str | None:
+        named = self.choice.wanted.tags
+        return None if named is None else str(named)
+
+    def _begin(self, found: Found) -> None:
+        """Record the format, and refuse named columns that it does not have."""
+        self.found, wanted = found, self.choice.wanted
+        if found.format not in ONE_WAY:
+            return
+        named = {"words": wanted.words, "sentences": wanted.sentences}
+        if found.format not in LAYERED:
+            named["tags"] = wanted.tags
+        elif wanted.tags is not None:
+            self.objects.tags_in.add(str(wanted.tags))
+        if other := next((part for part, each in named.items() if each is not None), None):
+            raise FormatError(
+                f"{self._name}: {found.format} leaves no choice of the {other}; leave out {other}="
+            )
 
     def _text(self, file: BinaryIO, *, seekable: bool) -> Iterator[str]:
         """Yield the lines of a text in UTF-8, UTF-16 or Windows-1252."""
@@ -249,6 +274,7 @@ class Reader:
             except FormatError as error:
                 yield Tagged(block[0][0], Sentence(()), error)
             else:
+                misc.note_comments(block, sentence.tags, self.losses)
                 if sentence.tokens:
                     if layout == columns.CONLLU and sentence.tags is None and _has_xpos(block):
                         self.losses.add(NO_UPOS, block[0][0])
@@ -288,7 +314,8 @@ class Reader:
 
     def _objects(self, values: Iterable[tuple[int, object]]) -> Iterator[Tagged]:
         """Read JSON values; an error stands in place of its sentence."""
-        return _tagged(self.settled(self.objects.each(values)))
+        yield from _tagged(self.settled(self.objects.each(values)))
+        self.objects.require_named()
 
     def settled(self, items: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         """Yield numbered sentences after deciding what their spans count, see `spans.settled`."""

@@ -166,7 +166,7 @@ def columns_of(lines: Sequence[str], wanted: Wanted, *, name: str) -> Columns | 
         return None
     others = [(number, line) for number, line in words if not is_source(line)]
     ids = [row.partition("\t")[0] for _, row in others]
-    sources = len(others) < len(words) and are_counts(ids)
+    sources = len(others) < len(words) and are_counts(ids) and others[0][1].count("\t") > 1
     words = others if sources else words
     related = [row for row in words if _RELATION.fullmatch(row[1])]
     relations = bool(related) and words[0][1].count("\t") > _RELATION_TABS

@@ -1,10 +1,11 @@
 """Conversion of spans to tags of words, and the evidence for what a span counts.
 
-A span counts characters, UTF-16 units, bytes or words, and its end is included or not. All spans of
-a file count alike. Words that a span quotes must be there. Without quotes the spans must fit the
-words; if they fit only when counted otherwise, the file is refused.
+A span counts characters, UTF-16 units, bytes, or words from 0 or 1, and its end is included or not.
+All spans of a file count alike. Words that a span quotes must be there. Without quotes the spans
+must fit the words; if they fit only when counted otherwise, the file is refused.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ class Unit(NamedTuple):
     of_words: bool
     included: bool  # whether the end belongs to the span
     width: Callable[[str], int] = lambda _: 1  # of a character
+    first: int = 0  # number of the first word
 
     def __str__(self) -> str:
         return f"{self.name}{', ends included' if self.included else ''}"
@@ -71,22 +73,25 @@ def _units() -> list[Unit]:
 
 LETTERS = _units()
 WORDS = [Unit("words", True, included) for included in (False, True)]
+FROM_ONE = [Unit("words from 1", True, included, first=1) for included in (True, False)]
 CHARACTERS, BY_WORD = LETTERS[0], WORDS[0]
+_WORD = re.compile(r"\S+")
 
 
 def moved(draft: Draft, unit: Unit) -> list[Mark] | None:
     """Return the spans of a text in characters; None if one is outside of it."""
     edges: Sequence[int]
     if unit.of_words:
-        if draft.words is None:
-            return None
+        words = draft.words
+        if words is None:
+            words = tuple(each.span() for each in _WORD.finditer(draft.text))
         found = []
         for mark in draft.marks:
-            last = mark.end if unit.included else mark.end - 1
-            if not 0 <= mark.start <= last < len(draft.words):
+            first = mark.start - unit.first
+            last = mark.end - unit.first - (not unit.included)
+            if not 0 <= first <= last < len(words):
                 return None
-            start, end = draft.words[mark.start][0], draft.words[last][1]
-            found.append(mark._replace(start=start, end=end))
+            found.append(mark._replace(start=words[first][0], end=words[last][1]))
         return found
     edges = [*accumulate(map(unit.width, draft.text), initial=0)]
     index = {edge: at for at, edge in enumerate(edges)}
@@ -144,32 +149,43 @@ def unit_of(drafts: Sequence[Draft], name: str) -> Unit:
     """
     marked = [draft for draft in drafts if draft.marks]
     only_words = [draft for draft in marked if draft.counts_words]
-    if only_words:
-        likely = [unit for unit in WORDS if all(fits(draft, unit) for draft in only_words)]
+    if only_words:  # nobody counts from 1 without the end
+        units = [*WORDS, *FROM_ONE] if any(map(_quotes, only_words)) else [*WORDS, FROM_ONE[0]]
+        likely = [unit for unit in units if all(fits(draft, unit) for draft in only_words)]
         if len(likely) == 1:
             return likely[0]
-        what = "may include their end or not" if likely else "count no words of the sentence"
+        what = f"may count {_either(likely)}" if likely else "count no words of the sentence"
+        what = "may include their end or not" if likely == WORDS else what
         mark = only_words[0].marks[0]
         raise FormatError(
             f"{name}: the spans {what}, such as {abbreviate_value([*mark[:3]])} in "
             f"{abbreviate(only_words[0].text)}; {UNQUOTED}"
         )
-    quoted = [d for d in marked if any(mark.quote for mark in d.marks)]
-    for unit in (*LETTERS, *WORDS) if quoted else (CHARACTERS,):
+    quoted = [draft for draft in marked if _quotes(draft)]
+    for unit in (*LETTERS, *WORDS, *FROM_ONE) if quoted else (CHARACTERS,):
         if all(fits(draft, unit) for draft in quoted or marked):
             return unit
     wrong = next((d for d in marked if not fits(d, CHARACTERS)), None)
     if wrong is None or any(_misquotes(draft) for draft in quoted):
         return CHARACTERS
-    others = [unit for unit in LETTERS[1:] + WORDS if all(fits(d, unit) for d in marked)]
+    units = [*LETTERS[1:], *WORDS, FROM_ONE[0]]
+    others = [unit for unit in units if all(fits(d, unit) for d in marked)]
     if others:
         shown = next((m for m in wrong.marks if not _is_whole(wrong, m)), wrong.marks[0])
         raise FormatError(
             f"{name}: the spans, such as {abbreviate_value([*shown[:3]])} in "
             f"{abbreviate(wrong.text)}, are no words if they count characters; they seem to count "
-            f"{' or '.join(map(str, others))}; {UNQUOTED}"
+            f"{_either(others)}; {UNQUOTED}"
         )
     return CHARACTERS
+
+
+def _either(units: Sequence[Unit]) -> str:
+    return " or ".join(map(str, units))
+
+
+def _quotes(draft: Draft) -> bool:
+    return any(mark.quote for mark in draft.marks)
 
 
 def _misquotes(draft: Draft) -> bool:

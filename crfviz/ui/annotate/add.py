@@ -43,7 +43,7 @@ from crfviz.ui.annotate.settings import (
     first_words,
     offer_tags,
 )
-from crfviz.ui.reading_panel import chosen_fields, pickers
+from crfviz.ui.reading_panel import chosen_fields, on_page, pickers
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
 from crfviz.ui.session.permission import annotator, is_login_required, uploads_allowed, uploads_off
 from crfviz.ui.session.scenario_state import change, scenario, set_view_option
@@ -178,7 +178,7 @@ def _preview(name: str, content: bytes) -> None:
 
 def _as_read(file: File) -> tuple[Import | None, Settings | None]:
     """Draw the choices for the reading of a file; return it and its settings, None if refused."""
-    picking, ways = st.container(), st.container(horizontal=True)
+    problem, picking, ways = st.container(), st.container(), st.container(horizontal=True)
     content, read, settings = file.content, None, None
     try:
         file = choose_format(file, ways)
@@ -186,7 +186,7 @@ def _as_read(file: File) -> tuple[Import | None, Settings | None]:
             file = split_lines(file, ways)
         read, settings = understood(file, ways)
     except FormatError as error:
-        st.error(plain(str(error)))
+        problem.error(on_page(str(error)))
     if read is None or (read.format != "text" and not read.annotations):
         with picking:
             pickers(content)

@@ -16,6 +16,7 @@ from crfviz.text.sentence_ends import split_sentences
 from crfviz.text.splitting import ENGLISH
 from crfviz.ui import cached
 from crfviz.ui.annotate.settings import choose_settings, choose_tokenizer
+from crfviz.ui.reading_panel import on_page
 from crfviz.ui.session.bound_widgets import bound_buttons
 from crfviz.ui.session.permission import annotator, is_login_required
 from crfviz.ui.session.scenario_state import scenario, view_option
@@ -23,7 +24,6 @@ from crfviz.ui.session.scheduling import pause
 from crfviz.ui.session.session_store import session_value
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.tag_mapping import MAX_TAGS, TagMapping
-from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 
 MAX_PROBLEMS = 20
@@ -202,7 +202,7 @@ def _problems(read: Import) -> None:
 
 def warn_of(title: str, lines: Sequence[str], total: int) -> None:
     """Draw a warning with the first lines of a list, and how many of `total` are not shown."""
-    shown = [f"- {plain(line)}" for line in lines[:MAX_PROBLEMS]]
+    shown = [f"- {on_page(line)}" for line in lines[:MAX_PROBLEMS]]
     more = [f"- and {total - len(shown):,} more"] if total > len(shown) else []
     if lines:
         st.warning("\n".join([title, "", *shown, *more]))

@@ -18,7 +18,7 @@ from crfviz.text.formats import parse_sentences, parse_with_answers, require_sam
 from crfviz.text.readers.rows import ANY, Wanted
 from crfviz.text.readers.spelling import AS_WRITTEN
 from crfviz.text.sentences import Sentence
-from crfviz.ui.reading_panel import chosen_fields, pickers, show_reading
+from crfviz.ui.reading_panel import chosen_fields, on_page, pickers, show_reading
 from crfviz.ui.session.scenario_state import set_view_option, view_option
 from crfviz.ui.session.scheduling import pause
 from crfviz.ui.session.session_store import LRUCache, server_value
@@ -191,26 +191,28 @@ def _gold() -> Source | None:
             st.caption(plain(f"The results are from {source.name}; another file takes its place."))
         return source
     name, content = uploaded.name, uploaded.getvalue()
+    problem = st.container()  # above the pickers that solve it
     pickers(content)
     try:
         source = read_upload(name, content, chosen_fields(content))
         require_gold(source)
     except FormatError as error:
-        st.error(plain(str(error)))
+        problem.error(on_page(str(error)))
         return None
     show_reading(name, source.sentences)
     for note in source.notes if source.digest != view_option("file") else ():
-        st.caption(plain(note))
+        st.caption(on_page(note))
     return source
 
 
 def _with_answers(gold: Source, name: str, content: bytes) -> Source | None:
     """Draw how a file of predicted tags is read; return both files, None if it is refused."""
+    problem = st.container()
     pickers(content, ANSWERS)
     try:
         source = with_answers(gold, name, content, chosen_fields(content, ANSWERS))
     except FormatError as error:
-        st.error(plain(str(error)))
+        problem.error(on_page(str(error)))
         return None
     show_reading(name, source.answers or [])
     return source

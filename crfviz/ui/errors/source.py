@@ -21,6 +21,7 @@ from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.documents import labelled_sentences
 from crfviz.ui.errors.error_analysis import ExplorerLinks
 from crfviz.ui.errors.files import Source, uploaded_source
+from crfviz.ui.reading_panel import on_page
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs
 from crfviz.ui.session.permission import annotator, no_annotator_message
 from crfviz.ui.session.session_store import server_value
@@ -182,4 +183,4 @@ def _mapping(tagger: Tagger, source: Source, words: Mapping[str, int]) -> TagMap
 
 
 def _say(notes: Sequence[str]) -> None:
-    st.warning("\n".join(f"- {plain(note)}" for note in notes))
+    st.warning("\n".join(f"- {on_page(note)}" for note in notes))

@@ -240,6 +240,62 @@ def test_evaluate_scores_answers_by_both_rules(tmp_path, capsys):
     assert "--card is for a model, got --answers" in capsys.readouterr().err
 
 
+def test_named_columns_hold_for_gold_and_for_answers(tmp_path, capsys):
+    rows = [(0, "Nora", "B-PER", "I-PER"), (0, "sails", "O", "O"), (1, "Oslo", "B-LOC", "O")]
+    gold, answers, both = (tmp_path / name for name in ("gold.tsv", "answers.tsv", "both.tsv"))
+    head = "n\tw\tother\tt"
+    for path, column in ((gold, 2), (answers, 3)):
+        lines = [f"{row[0]}\t{row[1]}\tO\t{row[column]}" for row in rows]
+        path.write_text("\n".join([head, *lines, ""]), "utf-8")
+    lines = ["n\tw\tt\tother\tlast", *(f"{n}\t{w}\t{g}\tO\t{a}" for n, w, g, a in rows), ""]
+    both.write_text("\n".join(lines), "utf-8")
+    named = ["--words", "w", "--tags", "t", "--sentences", "n"]
+    assert main(["evaluate", str(gold), "--answers", str(answers), *named]) == 0
+    printed, said = capsys.readouterr()
+    assert "F1 66.67 % (1 of 1 and 2)" in printed
+    for path in (gold, answers):
+        line = f"{path}: columns with TAB; words in column 2 (w); tags in column 4 (t); "
+        assert f"{line}sentences end where n changes; " in said
+    assert said.count("2 sentences") == 2
+    assert main(["evaluate", str(both), "--answers", *named]) == 0
+    again, said = capsys.readouterr()
+    assert again == printed
+    assert "tags in column 3 (t)" in said
+    assert "tags in column 5 (last)" in said
+
+
+def test_file_without_a_named_column_is_refused_by_its_name(tmp_path, capsys):
+    gold, answers = tmp_path / "gold.tsv", tmp_path / "answers.jsonl"
+    gold.write_text("w\tt\tu\nNora\tB-PER\tO\nsails\tO\tO\n\n", "utf-8")
+    answers.write_text('{"tokens": ["Nora", "sails"], "u": ["B-PER", "O"]}\n', "utf-8")
+    for files, wrong in (((gold, answers), answers), ((answers, gold), answers)):
+        first, second = map(str, files)
+        assert main(["evaluate", first, "--answers", second, "--words", "w", "--tags", "t"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"crfviz: {wrong}, line 1: ")
+        assert "found tokens: " in line
+    assert main(["evaluate", str(gold), "--answers", "--words", "w", "--tags", "u"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("the same column; name another with --tags")
+
+
+def test_questions_and_losses_name_the_flags(tmp_path, capsys, monkeypatch):
+    path, out = tmp_path / "open.tsv", tmp_path / "out.jsonl"
+    path.write_text("Ida\tB-PER\tO\nruns\tO\tB-X\n\n", "utf-8")
+    assert main(["convert", str(path), str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "name them with --words, --tags (a column or its number) and --sentences (a " in said
+    assert "tags=" not in said
+    monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path}/annotations.db")
+    assert main(["annotations", "new", "doc", str(path), "--tags", "B-PER,B-X,O"]) == 2
+    said = capsys.readouterr().err
+    assert "--words, --column (a column or its number)" in said
+    row = "1\tIda\t_\tPROPN\t_\t_\t_\t_\t_\tNER=B-PER\n"
+    path.write_text(row, "utf-8")
+    assert main(["convert", str(path), str(out)]) == 0
+    assert "entities in MISC (NER) were left out; --tags NER reads them" in capsys.readouterr().err
+
+
 def test_evaluate_writes_a_self_contained_report(model, file, tmp_path):
     report, figures = tmp_path / "report.html", tmp_path / "figures.json"
     options = ["--report", str(report), "--json", str(figures)]

@@ -6,6 +6,7 @@ import warnings
 import pytest
 
 import crfviz
+from crfviz.annotations.files.importing import read_items
 from crfviz.exceptions import FormatError
 from crfviz.text.formats import parse_sentences
 from crfviz.text.readers.losses import LossWarning
@@ -168,6 +169,41 @@ def test_words_beside_spans_show_what_they_count(content, unit):
     assert f"; spans count {unit}; " in read.reading
 
 
+def numbered(rows, *, first, included, words=True):
+    """Spans as numbers of words from `first`, with their words."""
+    return lines(
+        {"tokens" if words else "text": tokens if words else " ".join(tokens)}
+        | {
+            "entities": [
+                {"start": a + first, "end": b + first - included, "type": kind}
+                | {"text": " ".join(tokens[a:b])}
+                for a, b, kind in each
+            ]
+        }
+        for (tokens, _), each in zip(BOTH, rows, strict=True)
+    )
+
+
+OF_WORDS = [[[0, 2, "PER"], [4, 5, "LOC"]], [[0, 1, "PER"]]]
+
+
+@pytest.mark.parametrize("words", [True, False])
+@pytest.mark.parametrize("included", [True, False])
+@pytest.mark.parametrize("first", [0, 1])
+def test_words_beside_spans_of_word_numbers_show_where_they_begin(first, included, words):
+    read = parse_sentences(numbered(OF_WORDS, first=first, included=included, words=words))
+    assert [list(each.tags) for each in read] == [tags for _, tags in BOTH]
+    unit = f"words{' from 1' * first}{', ends included' * included}"
+    assert f"; spans count {unit}; " in read.reading
+
+
+def test_first_word_shows_that_numbers_begin_at_0(tmp_path):
+    path = tmp_path / "file"
+    rows = [{"tokens": IDA[0], "ner": [[0, 1, "PER"], [4, 4, "LOC"]]}]
+    path.write_text(lines([*rows, {"tokens": UNO[0], "ner": [[1, 1, "ACT"]]}]), "utf-8")
+    assert list(crfviz.read_sentences(path)[1].tags) == ["O", "B-ACT", "O"]
+
+
 ASKED = {
     "no blank lines": (table("\t", word, tag, between=None), "nothing shows what ends a sentence"),
     "numbers that return": (
@@ -184,6 +220,22 @@ ASKED = {
     "words, ends unknown": (
         lines([{"tokens": IDA[0], "entities": [{"start": 0, "end": 2, "type": "PER"}]}]),
         "may include their end or not",
+    ),
+    "words from 0 or 1": (
+        lines([{"tokens": IDA[0], "entities": [{"start": 1, "end": 2, "type": "PER"}]}]),
+        "may count words or words, ends included or words from 1, ends included, such as",
+    ),
+    "words from 0 or 1, the last one": (
+        lines([{"tokens": IDA[0], "entities": [[5, 6, "PER"]]}]),
+        "may count words or words from 1, ends included, such as",
+    ),
+    "word numbers of a text": (
+        lines([{"text": TEXTS[0], "entities": [[1, 2, "PER"]]}]),
+        "seem to count .*words from 1, ends included",
+    ),
+    "word numbers of Prodigy from 1": (
+        lines([{"tokens": IDA[0], "spans": [{"token_start": 5, "token_end": 6, "label": "LOC"}]}]),
+        "expected word numbers below 6 in the spans, got ",
     ),
     "unknown key": (
         lines([{"text": TEXTS[0], "items": [{"text": "Ida", "tag": "PER"}]}]),
@@ -374,6 +426,25 @@ def test_brackets_in_misc_are_said_to_be_left_out():
     assert said == ["text: entities in MISC (Entity) were left out"]
 
 
+@pytest.mark.parametrize("key", ["words", "tags"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"tokens": IDA[0], "tags": IDA[1]},
+        {"text": TEXTS[0], "entities": []},
+        {"text": TEXTS[0]},
+        {"tokens": IDA[0], "spans": []},
+    ],
+    ids=["tags", "text", "text alone", "spans"],
+)
+def test_named_key_that_no_object_has_is_refused(key, row, tmp_path):
+    path = tmp_path / "file"
+    path.write_text(lines([row, row]), "utf-8")
+    with pytest.raises(FormatError, match=r"line 1: .*found (tokens|text): ") as refused:
+        crfviz.read_sentences(path, **{key: "nope"})
+    assert "\n" not in str(refused.value)
+
+
 def test_keys_of_token_objects_can_be_named(tmp_path):
     path = tmp_path / "file"
     rows = [{"tokens": [{"text": w, "m": t} for w, t in zip(*e, strict=True)]} for e in BOTH]
@@ -421,3 +492,68 @@ def test_note_about_lower_case_appears_only_with_such_a_tag():
         warnings.simplefilter("error")
         parse_sentences("a\tB-X\nb\tI-X\nc\tO\n\nd\tI-Y\n", told=said.append)
     assert said == []
+
+
+def commented(comment, upos):
+    rows = "".join(
+        f"{n}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n"
+        for n, (word, tag) in enumerate(zip(IDA[0], upos, strict=True), start=1)
+    )
+    return f"# sent_id = S-1\n# text = Ida Berg rows to Oslo .\n{comment}\n{rows}\n"
+
+
+WITH_ENTITIES = {
+    "spans": '# entities = [[0, 8, "PER"], [17, 21, "LOC"]]',
+    "objects": '# ents = [{"start": 0, "end": 8, "label": "PER"}]',
+    "words": "# named entities = Ida Berg (PER), Oslo (LOC)",
+    "tags": f"# ner = {' '.join(IDA[1])}",
+    "tags of another name": f"# gold: layer = {' '.join(IDA[1])}",
+    "spans of another name": '# annotation = [{"start": 0, "end": 8, "label": "PER"}]',
+}
+POS = ["PROPN", "PROPN", "VERB", "ADP", "PROPN", "PUNCT"]
+
+
+@pytest.mark.parametrize("upos", [POS, ["_"] * 6], ids=["UPOS", "no UPOS"])
+@pytest.mark.parametrize("comment", WITH_ENTITIES.values(), ids=WITH_ENTITIES)
+def test_entities_in_a_comment_are_said_to_be_left_out(comment, upos):
+    said = []
+    content = commented("# nothing = O", upos) * 3 + commented(comment, upos) * 2
+    parse_sentences(content, told=said.append)
+    name = comment[2:].partition(" =")[0]
+    assert (
+        f"text: entities in the comment “{name}” were left out (2 times, first in line 33)" in said
+    )
+    read = read_items(content.encode(), "file")
+    assert any(f"entities in the comment “{name}”" in each.message for each in read.problems)
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        *(
+            "# entities = []",
+            "# ents = _",
+            "# ner = O O O O O O",
+            "# entities =",
+            "# newdoc id = 3",
+        ),
+        *("# text_en = B-52 flies", "# genre = news", "# speakers = [1, 2]", "# sent = B-PER"),
+    ],
+)
+def test_comment_without_entities_is_not_said_to_have_some(comment):
+    said = []
+    parse_sentences(commented(comment, POS), told=said.append)
+    assert said == []
+
+
+def test_comment_beside_tags_of_entities_is_no_loss():
+    said = []
+    parse_sentences(commented(WITH_ENTITIES["spans"], IDA[1]), told=said.append)
+    assert said == []
+
+
+def test_comment_of_columns_has_entities_too():
+    said = []
+    rows = "".join(f"{w}\t{t}\n" for w, t in zip(IDA[0], POS, strict=True))
+    parse_sentences(f"{WITH_ENTITIES['words']}\n{rows}\n", told=said.append)
+    assert said == ["text: entities in the comment “named entities” were left out (in line 1)"]

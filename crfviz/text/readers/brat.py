@@ -1,15 +1,19 @@
-"""Documents with spans: brat, and spaCy's DocBin."""
+"""Texts with brat's entities, in pairs of .txt and .ann.
+
+All types are read, and the longer of nested entities, unless the caller names one type or the
+shorter ones.
+"""
 
 import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate, abbreviate_names, decoded, decoded_otherwise
-from crfviz.text.readers.losses import Losses
+from crfviz.text.readers.losses import Losses, key_question
 from crfviz.text.readers.spans import (
     CHARACTERS,
     LETTERS,
@@ -31,23 +35,64 @@ BRAT_LINE = re.compile(r"(?:[TREAMN][0-9]+|\*|#[0-9]*)\t.*")
 _LINE_END = re.compile(r"\r\n?|\n")
 _PLACES = r"([0-9]{1,9}(?: [0-9]{1,9})?(?:;[0-9]+ [0-9]+)*)"
 _ENTITY = re.compile(rf"T[0-9]+\t(\S+) {_PLACES}(?:\t(.*))?")
+OUTER, INNER = "outer", "inner"  # of brat's nested entities, the longer or the shorter ones
+Pair = tuple[bytes, bytes]  # a text, and brat's annotations of it
 
 
 def read_brat(
-    content: bytes, annotations: bytes, losses: Losses, split: Split = tokens
+    pairs: Iterable[Pair], losses: Losses, split: Split = tokens, named: str | None = None
 ) -> Iterator[Tagged]:
-    """Yield one sentence per line of a text, with brat's entities as BIO.
+    """Yield one sentence per line of each text, with brat's entities as BIO.
 
     The quotes of the entities show what the offsets count: characters, UTF-16 units or bytes, with
     or without CR and a byte order mark.
 
+    Args:
+        pairs: texts with their annotations.
+        losses: collects what is not read.
+        split: the tokenizer.
+        named: the type that is read, or `INNER` or `OUTER`; None is `OUTER`, of all types.
+
     Raises:
-        FormatError: a line of the annotations is invalid, or an entity quotes other words.
+        FormatError: a line of the annotations is invalid, an entity quotes other words, or no
+            entity has the type.
     """
+    quotes: dict[str, str] = {}
+    for text, annotations in pairs:
+        marks = list(_brat_marks(decoded(annotations, name=losses.name), losses))
+        quotes |= {mark.kind: mark.quote for mark in marks if mark.kind not in quotes}
+        if named in quotes:
+            marks = [mark for mark in marks if mark.kind == named]
+        elif named not in (None, OUTER, INNER):
+            marks = []
+        yield from _brat_sentences(text, marks, losses, split, inner=named == INNER not in quotes)
+    if named not in (None, OUTER, INNER, *quotes):
+        raise key_question(losses.name, f"no entities of the type {named!r}", quotes)
+
+
+def brat_layers(pairs: Iterable[Pair]) -> dict[str, str]:
+    """Return the types of brat's entities, each with an entity, and `INNER` of nested ones.
+
+    Raises:
+        FormatError: a line of the annotations is invalid.
+    """
+    quotes, nested = dict[str, str](), False
+    for _, annotations in pairs:
+        marks = sorted(_brat_marks(decoded(annotations, name="file"), Losses("file")))
+        quotes |= {mark.kind: mark.quote for mark in marks if mark.kind not in quotes}
+        ends = [*accumulate((mark.end for mark in marks), max)]
+        later = zip(ends[:-1], marks[1:], strict=True)
+        nested = nested or any(mark.start < end for end, mark in later)
+    layers = {OUTER: "the longer of nested entities", INNER: "the shorter ones"} if nested else {}
+    return layers | quotes
+
+
+def _brat_sentences(
+    content: bytes, marks: list[Mark], losses: Losses, split: Split, *, inner: bool
+) -> Iterator[Tagged]:
     raw, notes = decoded_otherwise(content, losses.name) or (decoded(content, name=losses.name), [])
     for note in notes:
         losses.add(note.removeprefix(f"{losses.name}: "), 0)
-    marks = list(_brat_marks(decoded(annotations, name=losses.name), losses))
     text = raw.replace("\r\n", "\n").replace("\r", "\n")
     marks = _placed(raw, text, marks, losses)
     start = 0
@@ -55,14 +100,15 @@ def read_brat(
         end = start + len(line)
         here = [mark for mark in marks if start <= mark.start < end]
         marks = [mark for mark in marks if mark not in here]
-        inner = []
+        kept = []
         for mark in here:
             if mark.end > end:
                 losses.add("entities that go on in the next line were left out", number)
             else:
-                inner.append(Mark(mark.start - start, mark.end - start, mark.kind))
+                kept.append(Mark(mark.start - start, mark.end - start, mark.kind))
         if line.strip():
-            places, tags = tagged_words(line, inner, losses, number, split=split)
+            kept = _innermost(kept) if inner else kept
+            places, tags = tagged_words(line, kept, losses, number, split=split)
             yield Tagged(number, Sentence(words_at(line, places), tags, line))
         start = end + 1
     if marks:
@@ -70,6 +116,17 @@ def read_brat(
             f"{losses.name}: expected entities inside of {len(text)} characters, "
             f"got [{marks[0].start}, {marks[0].end}]: is this the text of the annotations?"
         )
+
+
+def _innermost(marks: Sequence[Mark]) -> list[Mark]:
+    """Return the marks that have no shorter one inside of them."""
+    inside = {
+        mark
+        for mark in marks
+        for other in marks
+        if other[:2] != mark[:2] and mark.start <= other.start and other.end <= mark.end
+    }
+    return [mark for mark in marks if mark not in inside]
 
 
 def _placed(raw: str, text: str, marks: list[Mark], losses: Losses) -> list[Mark]:
@@ -122,10 +179,8 @@ def _brat_marks(annotations: str, losses: Losses) -> Iterator[Mark]:
         yield Mark(int(first), int(last or first), entity[1], entity[3] or "")
 
 
-def read_archive(
-    content: bytes, losses: Losses, most: int = MAX_UNPACKED, split: Split = tokens
-) -> Iterator[Tagged]:
-    """Yield the sentences of a ZIP archive with brat's pairs of .txt and .ann.
+def brat_pairs(content: bytes, losses: Losses, most: int = MAX_UNPACKED) -> Iterator[Pair]:
+    """Yield brat's pairs of .txt and .ann in a ZIP archive.
 
     Raises:
         FormatError: the archive has no such pairs, is damaged or too large.
@@ -154,7 +209,7 @@ def read_archive(
                         f"{losses.name}: expected at most {most // 2**20} MB unpacked"
                     )
                 parts.append(data)
-            yield from read_brat(parts[0], parts[1], losses, split)
+            yield parts[0], parts[1]
     except FormatError:
         raise
     except (*DAMAGED, ValueError, OSError) as error:  # the last two: offsets outside the file
@@ -162,62 +217,3 @@ def read_archive(
             f"{losses.name}: expected a text file or brat's in one .zip, got a damaged Office "
             f"document or ZIP archive; save it as plain text (.txt)"
         ) from error
-
-
-def is_docbin(content: bytes) -> bool:
-    """Return whether the content looks like spaCy's DocBin: a compressed map."""
-    if content[:1] != b"\x78":
-        return False
-    try:
-        head = zlib.decompressobj().decompress(content, 4096)
-    except zlib.error:
-        return False
-    return b"version" in head[:64] and b"attrs" in head[:64]
-
-
-def read_docbin(content: bytes, losses: Losses, most: int = MAX_UNPACKED) -> Iterator[Tagged]:
-    """Yield the sentences of spaCy's DocBin, with entities as BIO, else with fine or coarse tags.
-
-    Raises:
-        FormatError: it is damaged or too large.
-    """
-    from spacy.tokens import DocBin
-    from spacy.vocab import Vocab
-
-    unpacker = zlib.decompressobj()
-    try:
-        unpacker.decompress(content, most)
-        if unpacker.unconsumed_tail:
-            raise FormatError(f"{losses.name}: expected at most {most // 2**20} MB unpacked")
-        docs = list(DocBin().from_bytes(content).get_docs(Vocab()))
-    except FormatError:
-        raise
-    except Exception as error:
-        raise FormatError(f"{losses.name}: expected spaCy's DocBin, got {error!r:.80}") from error
-    for number, doc in enumerate(docs, start=1):
-        parts = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-        for part in parts:
-            words = [token for token in part if not token.is_space]
-            if not words:
-                continue
-            if doc.has_annotation("ENT_IOB"):
-                tags = [
-                    f"{t.ent_iob_}-{t.ent_type_}" if t.ent_iob_ in "BI" and t.ent_type_ else "O"
-                    for t in words
-                ]
-            elif doc.has_annotation("POS"):
-                tags = [token.pos_ for token in words]
-            elif doc.has_annotation("TAG"):
-                tags = [token.tag_ for token in words]
-            else:
-                tags = None
-            if len(words) < len(part):
-                losses.add("white space that counts as a word was left out", number)
-            yield Tagged(
-                number,
-                Sentence(
-                    tuple(t.text for t in words), None if tags is None else tuple(tags), part.text
-                ),
-            )
-        if any(doc.spans.values()):
-            losses.add("groups of spans were left out; entities were read", number)
