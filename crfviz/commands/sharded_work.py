@@ -24,7 +24,7 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.files import decoded
 from crfviz.text.formats import FormatName, detect_format
 from crfviz.text.readers.reading import Choice
-from crfviz.text.readers.rewriting import format_of_parts, rewritten
+from crfviz.text.rewriting import format_of_parts, rewritten
 
 MIN_PARALLEL_BYTES = 16_000_000  # bytes; larger files use all cores
 STANDARD_INPUT = Path("-")

@@ -3,6 +3,7 @@
 `columns`, `jsonl` and `fasta` document these formats and the treatment of invalid rows.
 """
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,7 +16,8 @@ from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, render_colum
 from crfviz.text.files import abbreviate, decoded, lines_of
 from crfviz.text.jsonl import render_jsonl
 from crfviz.text.readers.finding import find_format
-from crfviz.text.readers.reading import HAS_ANSWERS, Choice, Reader, plain_text, strictly
+from crfviz.text.readers.losses import LossWarning
+from crfviz.text.readers.reading import HAS_ANSWERS, Choice, Reader
 from crfviz.text.readers.rows import ANY, SAMPLE, Wanted
 from crfviz.text.readers.spelling import Tagged
 from crfviz.text.sentences import Sentence, fold_handles, map_types
@@ -159,6 +161,46 @@ def parse_with_answers(
     other = replace(wanted, tags=columns.predicted + 1)
     answers = parse_sentences(content, name=name, wanted=other, pause=pause, told=lambda _: None)
     return gold, answers
+
+
+def strictly(
+    reader: Reader,
+    sentences: Iterable[Tagged],
+    told: Callable[[str], object] | None = None,
+    *,
+    tagged: bool = True,
+) -> Iterator[Tagged]:
+    """Yield all sentences, and report the losses at the end.
+
+    Args:
+        reader: the reader of the file.
+        sentences: the sentences that it yields.
+        told: called with losses and notes; None warns of losses.
+        tagged: whether to reject plain text, which has no tags.
+
+    Raises:
+        FormatError: the first error of a sentence, or the file is plain text.
+    """
+    for each in sentences:
+        if tagged and reader.found and reader.found.format == "text":
+            raise plain_text(reader.losses.name, each.line)
+        if each.error is not None:
+            raise each.error
+        yield each
+    if told is not None:
+        for message in [*reader.notes, *reader.losses.messages()]:
+            told(message)
+        return
+    for message in [*(m for m in reader.notes if "Windows" in m), *reader.losses.messages()]:
+        warnings.warn(message, LossWarning, stacklevel=3)
+
+
+def plain_text(name: str, line: int) -> FormatError:
+    """Return the error for a file that should have tags but is plain text."""
+    return FormatError(
+        f"{name}, line {line}: seems to be plain text without tags; expected a word a line with "
+        f"its tag behind a TAB or blank, CoNLL-U, JSONL or another format of docs/files.md"
+    )
 
 
 def require_same_words(gold: Sequence[Sentence], answers: Sequence[Sentence], *, name: str) -> None:

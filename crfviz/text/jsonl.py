@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from crfviz.exceptions import FormatError
-from crfviz.text.files import SURROGATES, abbreviate, abbreviate_value
+from crfviz.text.files import SURROGATES, abbreviate, abbreviate_value, check_utf_8
 from crfviz.text.sentences import Sentence
 
 EXPECTED = 'a JSON object such as {"tokens": ["Hello"], "tags": ["INTJ"]}'
@@ -59,8 +59,9 @@ def parsed(text: str, where: str) -> Any:  # noqa: ANN401 - any JSON
     """Return the value of a JSON text.
 
     Raises:
-        FormatError: it is not JSON; names the place `where`.
+        FormatError: it is not JSON, or not UTF-8; names the place `where`.
     """
+    check_utf_8(text, where)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

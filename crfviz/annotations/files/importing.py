@@ -298,7 +298,7 @@ def read_items(
         return words(text)
 
     most = MAX_UNPACKED if limit is None else UNPACKED * limit
-    reader = Reader(name, Choice(split=split, wanted=wanted), most=most)
+    reader = Reader(name, Choice(split=split, wanted=wanted, strict=False), most=most)
     if content.startswith(GZIP):
         content = unzipped(io.BytesIO(content), name, reader.most)
     read.format, notes, sentences = open_file(content, name, file_format, reader)

@@ -20,8 +20,7 @@ from crfviz.annotations.files.fields import (
 )
 from crfviz.annotations.records import Item, Pair
 from crfviz.exceptions import FormatError, errors_at
-from crfviz.text.files import check_utf_8
-from crfviz.text.jsonl import parsed, sentence_of
+from crfviz.text.jsonl import sentence_of
 from crfviz.text.schemes import repair, spans, split_tag
 from crfviz.text.sentences import Offsets, Sentence, joined, located, words_at
 
@@ -41,12 +40,6 @@ def render_spacy(pair: Pair) -> str:
         "crfviz": {name: known[name] for name in known if name not in ("text", "tokens")},
     }
     return json.dumps(element, ensure_ascii=False)
-
-
-def parsed_line(line: str, where: str) -> object:
-    """Return the value of a line of JSONL."""
-    check_utf_8(line, where)
-    return parsed(line, where)
 
 
 def read_own(value: object, where: str) -> FileSentence | None:

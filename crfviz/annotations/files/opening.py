@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 from crfviz.annotations.files.columns import MARK, read_block
 from crfviz.annotations.files.fields import FileSentence, check_length
-from crfviz.annotations.files.objects import file_sentence, parsed_line, read_own
+from crfviz.annotations.files.objects import file_sentence, read_own
 from crfviz.annotations.records import MAX_WORDS, Item
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, Block, blocks, is_comment
@@ -24,7 +24,7 @@ from crfviz.text.readers.finding import BINARY, PARQUET, ZIP, Found, find_format
 from crfviz.text.readers.misc import note_comments
 from crfviz.text.readers.reading import Reader
 from crfviz.text.readers.rows import SAMPLE, Columns, tab_lines
-from crfviz.text.readers.spelling import Tagged, usual
+from crfviz.text.readers.spelling import Tagged
 from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import Split
 
@@ -76,14 +76,27 @@ def open_file(
                 note_comments(block, sentence.item.gold, reader.losses)
             return sentence
 
-        return kind, notes, _usual(_each(numbered_blocks, read_rows, name), reader)
-    if kind == "jsonl":
-        numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
-        parsed_lines = _each(numbered, parsed_line, name)
-        return kind, notes, _usual(_objects(parsed_lines, reader, name), reader)
-    if kind == "spacy":
-        return kind, notes, _usual(_objects(list_elements(text, name), reader, name), reader)
+        read = (_tagged(*each) for each in _each(numbered_blocks, read_rows, name))
+        return kind, notes, _from_readers(reader.alike(read), name)
+    if kind in ("jsonl", "spacy"):
+        as_json = "json" if kind == "spacy" else kind
+        reader.choice = replace(reader.choice, file_format=as_json)
+        reader.objects.own = _own
     return kind, notes, _from_readers(reader.lines(lines), name)
+
+
+def _own(value: object, where: str) -> Tagged | None:
+    """Read a sentence that `exporting` has written, with its annotation; None for others."""
+    sentence = read_own(value, where)
+    return None if sentence is None else _tagged(0, sentence)
+
+
+def _tagged(line: int, sentence: FileSentence | FormatError) -> Tagged:
+    """Return a sentence for a reader, which normalises gold tags, but no annotations."""
+    if isinstance(sentence, FormatError):
+        return Tagged(line, Sentence(()), sentence)
+    tags = sentence.item.gold if sentence.annotation is None else None
+    return Tagged(line, Sentence(tags or (), tags), own=sentence)
 
 
 def _is_marked(lines: Sequence[str]) -> bool:
@@ -113,30 +126,6 @@ def _kind(found: Found, lines: Sequence[str], text: str, name: str) -> str:
     return found.format
 
 
-def _objects(
-    elements: Iterable[tuple[int, object]], reader: Reader, name: str
-) -> Iterator[tuple[int, FileSentence | FormatError]]:
-    """Yield the sentences of JSON values; those from `exporting` have their annotations."""
-
-    def read() -> Iterator[tuple[int, object]]:
-        for line, element in elements:
-            try:
-                own = read_own(element, f"{name}, line {line}")
-            except FormatError as error:
-                yield line, error
-                continue
-            if own is not None:
-                yield line, own
-            else:
-                yield from reader.objects.each([(line, element)])
-
-    for line, found in reader.settled(read()):
-        if isinstance(found, FileSentence | FormatError):
-            yield line, found
-        elif found.tokens:
-            yield from _from_readers([Tagged(line, found)], name)
-
-
 def _from_readers(
     sentences: Iterable[Tagged], name: str
 ) -> Iterator[tuple[int, FileSentence | FormatError]]:
@@ -144,28 +133,15 @@ def _from_readers(
         try:
             if each.error is not None:
                 raise each.error
-            yield each.line, file_sentence(each.sentence, f"{name}, line {each.line}")
+            if each.own is None:
+                yield each.line, file_sentence(each.sentence, f"{name}, line {each.line}")
+            elif each.own.annotation is None:
+                item = replace(each.own.item, gold=each.sentence.tags)
+                yield each.line, replace(each.own, item=item)
+            else:
+                yield each.line, each.own
         except FormatError as error:
             yield each.line, error
-
-
-def _usual(
-    sentences: Iterable[tuple[int, FileSentence | FormatError]], reader: Reader
-) -> Iterator[tuple[int, FileSentence | FormatError]]:
-    """Normalise the gold tags of all formats; annotations are unchanged."""
-    every = list(sentences)
-    plain = [
-        (number, sentence)
-        for number, (_, sentence) in enumerate(every)
-        if isinstance(sentence, FileSentence) and sentence.annotation is None
-    ]
-    golds = (each.item.gold for _, each in plain)
-    tagged = (Tagged(0, Sentence(gold or (), gold)) for gold in golds)  # only the tags are used
-    for (number, sentence), same in zip(plain, usual(tagged, reader.notes.append), strict=True):
-        if same.sentence.tags != sentence.item.gold:
-            item = replace(sentence.item, gold=same.sentence.tags)
-            every[number] = (every[number][0], replace(sentence, item=item))
-    yield from every
 
 
 def _each(

@@ -1,4 +1,4 @@
-"""Spans of JSON objects as marks: the lists, objects and dictionaries of other programs."""
+"""Spans of JSON objects as marks, and offsets of their words, as other programs write them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from crfviz.text.files import abbreviate_value
 from crfviz.text.readers.keys import ENDS, KINDS, STARTS, verdict_of
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.spans import Mark
+from crfviz.text.sentences import Offsets
 
 NO_SPANS = "annotations that are no spans of text were left out"
 EXPECTED = 'expected spans such as [0, 4, "PER"]'
@@ -117,3 +118,23 @@ def _by_points(rows: object) -> Iterator[Any]:
         for point in points:
             if isinstance(point, dict) and isinstance(point.get("end"), int):
                 yield {**point, "end": point["end"] + 1, "labels": row.get("label")}
+
+
+def offsets_of(words: Sequence[Mapping[str, Any]]) -> Offsets | None:
+    """Return the offsets of token objects; None if one has none."""
+    places = tuple((word.get("start"), word.get("end")) for word in words)
+    whole = all(isinstance(start, int) and isinstance(end, int) for start, end in places)
+    return places if whole else None  # type: ignore[return-value] # checked
+
+
+def own_words(value: Mapping[str, Any], text: str) -> Offsets | None:
+    """Return the words in `offsets`, which `text.writing` adds to spans; None for anything else."""
+    rows = value.get("offsets")
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        return None
+    ends = [end for row in rows for end in row if isinstance(end, int)]
+    if {*map(len, rows)} != {2} or len(ends) != 2 * len(rows) or ends != sorted(ends):
+        return None
+    places = tuple((start, end) for start, end in rows)
+    inside = ends[0] >= 0 and ends[-1] <= len(text) and all(a < b for a, b in places)
+    return places if inside else None

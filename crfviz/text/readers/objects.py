@@ -7,7 +7,7 @@ Enclosing structures are unpacked first: a pair of text and annotations (spaCy),
 is refused if another key may have them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,10 +28,11 @@ from crfviz.text.readers.keys import (
     verdict_of,
 )
 from crfviz.text.readers.losses import Losses, key_question
-from crfviz.text.readers.marks import counts_words, marks_of
+from crfviz.text.readers.marks import counts_words, marks_of, offsets_of, own_words
 from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.rows import ANY, Wanted
 from crfviz.text.readers.spans import BY_WORD, Draft, Mark, draft_of_words, moved
+from crfviz.text.readers.spelling import Tagged
 from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentences import Offsets, Sentence, joined, located, words_at
 from crfviz.text.splitting import Split
@@ -51,12 +52,14 @@ class ObjectReader:
         wanted: the keys of words and tags that the caller names; None finds them.
         class_names: names of the class numbers in a key.
         split: splits plain texts.
+        own: reads objects that the caller writes, such as exports; None for others.
     """
 
     losses: Losses
     wanted: Wanted = ANY
     class_names: ClassNames = field(default_factory=dict)
     split: Split = tokens
+    own: Callable[[object, str], Tagged | None] = lambda _value, _where: None
     plain: bool = True  # whether all objects so far have only `tokens` and `tags`
     words_in: set[str] = field(default_factory=set)  # keys that were read, for the summary
     tags_in: set[str] = field(default_factory=set)
@@ -67,14 +70,16 @@ class ObjectReader:
 
     def each(
         self, values: Iterable[tuple[int, object]]
-    ) -> Iterator[tuple[int, Sentence | Draft | FormatError]]:
+    ) -> Iterator[tuple[int, Tagged | Sentence | Draft | FormatError]]:
         """Yield the sentences of numbered values, for `spans.settled`; errors stay in place."""
         for line, value in values:
             if isinstance(value, FormatError):
                 yield line, value
                 continue
             try:
-                yield from ((line, sentence) for sentence in self.sentences(value, line))
+                own = self.own(value, f"{self.losses.name}, line {line}")
+                found = self.sentences(value, line) if own is None else [own]
+                yield from ((line, sentence) for sentence in found)
             except FormatError as error:
                 yield line, error
 
@@ -149,7 +154,7 @@ class ObjectReader:
         self.plain = self.plain and not any(name in value for name in ("spans", "entities", "ner"))
         inner: Sequence[str] | None = None
         if words and all(isinstance(word, dict) for word in words):
-            offsets = _offsets_of(words)
+            offsets = offsets_of(words)
             if any("entityLabel" in word for word in words):
                 raise FormatError(f"{where}: {key!r} has entities alone; export all words or spans")
             words, inner, offsets = self._inside(words, offsets, text, key, line, where)
@@ -304,7 +309,7 @@ class ObjectReader:
         key = self._span_key(value, where)
         if key is not None:
             marks = self._marks(value, key, text.split(), (text_key,), line)
-            return Draft(text, marks, _own_words(value, text))
+            return Draft(text, marks, own_words(value, text))
         one_class = next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None)
         if one_class:
             raise FormatError(
@@ -393,25 +398,6 @@ class ObjectReader:
 def _ends_of(rows: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Return the first and the last cell of each row."""
     return [row[0] for row in rows], [row[-1] for row in rows]
-
-
-def _offsets_of(words: Sequence[Mapping[str, Any]]) -> Offsets | None:
-    places = tuple((word.get("start"), word.get("end")) for word in words)
-    whole = all(isinstance(start, int) and isinstance(end, int) for start, end in places)
-    return places if whole else None  # type: ignore[return-value] # checked
-
-
-def _own_words(value: Mapping[str, Any], text: str) -> Offsets | None:
-    """Return the words in `offsets`, which `text.writing` adds to spans; None for anything else."""
-    rows = value.get("offsets")
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        return None
-    ends = [end for row in rows for end in row if isinstance(end, int)]
-    if {*map(len, rows)} != {2} or len(ends) != 2 * len(rows) or ends != sorted(ends):
-        return None
-    places = tuple((start, end) for start, end in rows)
-    inside = ends[0] >= 0 and ends[-1] <= len(text) and all(a < b for a, b in places)
-    return places if inside else None
 
 
 def _no_sentence(value: object, where: str) -> FormatError:

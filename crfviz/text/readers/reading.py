@@ -4,10 +4,9 @@ Columns, JSONL and FASTA are read as a stream, other files completely. Losses ar
 """
 
 import io
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -29,7 +28,7 @@ from crfviz.text.readers.finding import (
     summary_of,
 )
 from crfviz.text.readers.keys import elements_of
-from crfviz.text.readers.losses import Losses, LossWarning
+from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.objects import ObjectReader
 from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.spans import Unit, settled
@@ -110,7 +109,7 @@ class Reader:
             pair = path.with_suffix(".txt"), path.with_suffix(".ann")
             if path.suffix in (".ann", ".txt") and all(each.is_file() for each in pair):
                 text, marks = (each.read_bytes() for each in pair)
-                yield from self._alike(self._brat([(text, marks)]))
+                yield from self.alike(self._brat([(text, marks)]))
                 return
             with path.open("rb") as file:
                 yield from self._file(file, seekable=path.is_file())
@@ -133,7 +132,7 @@ class Reader:
         self._begin(self._format(head))
         self.has_documents = any(line.startswith(DOCUMENT) for line in head)
         self.note_columns()
-        yield from self._alike(self._read(chain(head, source)))
+        yield from self.alike(self._read(chain(head, source)))
 
     def note_columns(self) -> None:
         """Record the columns of tags that are not read."""
@@ -151,7 +150,7 @@ class Reader:
             self.recoded = True
             yield from self.content(unzipped(buffered, self._name, self.most))
         elif head.startswith((PARQUET, ZIP)) or docbin.is_docbin(buffered.peek(4096)):
-            yield from self._alike(self._binary(buffered.read(), head))
+            yield from self.alike(self._binary(buffered.read(), head))
         elif what := next((BINARY[start] for start in BINARY if head.startswith(start)), None):
             raise FormatError(f"{self._name}: expected a text file, got {what[0]}; {what[1]}")
         else:
@@ -347,7 +346,7 @@ class Reader:
         except FormatError as error:
             errors.append(Tagged(line, Sentence(()), error))
 
-    def _alike(self, sentences: Iterable[Tagged]) -> Iterator[Tagged]:
+    def alike(self, sentences: Iterable[Tagged]) -> Iterator[Tagged]:
         """Normalise the tags of all formats, and convert them to the requested scheme."""
         scheme = self.choice.scheme
         same = iter(sentences)
@@ -363,9 +362,11 @@ class Reader:
             require_one_set(self._tags, self._name)
 
 
-def _tagged(items: Iterable[tuple[int, Sentence | FormatError]]) -> Iterator[Tagged]:
+def _tagged(items: Iterable[tuple[int, Tagged | Sentence | FormatError]]) -> Iterator[Tagged]:
     for line, item in items:
-        if isinstance(item, FormatError):
+        if isinstance(item, Tagged):
+            yield replace(item, line=line)
+        elif isinstance(item, FormatError):
             yield Tagged(line, Sentence(()), item)
         elif item.tokens:
             yield Tagged(line, item)
@@ -375,46 +376,6 @@ def _has_xpos(block: columns.Block) -> bool:
     """Return whether a CoNLL-U sentence has tags in its fifth column."""
     cells = (line.split("\t") for _, line in block if not columns.is_comment(line))
     return any(row[4] not in ("_", "") for row in cells)
-
-
-def strictly(
-    reader: Reader,
-    sentences: Iterable[Tagged],
-    told: Callable[[str], object] | None = None,
-    *,
-    tagged: bool = True,
-) -> Iterator[Tagged]:
-    """Yield all sentences, and report the losses at the end.
-
-    Args:
-        reader: the reader of the file.
-        sentences: the sentences that it yields.
-        told: called with losses and notes; None warns of losses.
-        tagged: whether to reject plain text, which has no tags.
-
-    Raises:
-        FormatError: the first error of a sentence, or the file is plain text.
-    """
-    for each in sentences:
-        if tagged and reader.found and reader.found.format == "text":
-            raise plain_text(reader.losses.name, each.line)
-        if each.error is not None:
-            raise each.error
-        yield each
-    if told is not None:
-        for message in [*reader.notes, *reader.losses.messages()]:
-            told(message)
-        return
-    for message in [*(m for m in reader.notes if "Windows" in m), *reader.losses.messages()]:
-        warnings.warn(message, LossWarning, stacklevel=3)
-
-
-def plain_text(name: str, line: int) -> FormatError:
-    """Return the error for a file that should have tags but is plain text."""
-    return FormatError(
-        f"{name}, line {line}: seems to be plain text without tags; expected a word a line with "
-        f"its tag behind a TAB or blank, CoNLL-U, JSONL or another format of docs/files.md"
-    )
 
 
 def _is_row(value: object) -> bool:

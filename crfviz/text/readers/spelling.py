@@ -18,6 +18,7 @@ Source: Ramshaw and Marcus (1995) for IOB1; Tjong Kim Sang and Veenstra (1999) f
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from crfviz.exceptions import FormatError
 from crfviz.text.entities import TYPE_NAMES
@@ -63,6 +64,7 @@ class Tagged:
     line: int
     sentence: Sentence
     error: FormatError | None = None  # why it is unreadable; it then has no words
+    own: Any = None  # what the caller of a reader keeps beside it, see `ObjectReader.own`
 
 
 def usual(sentences: Iterable[Tagged], told: Callable[[str], object]) -> Iterator[Tagged]:

@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from crfviz.text.columns import COLUMNS
+from crfviz.text.formats import strictly
 from crfviz.text.readers.finding import LAYOUTS
 from crfviz.text.readers.losses import LossWarning
-from crfviz.text.readers.reading import Choice, Reader, strictly
+from crfviz.text.readers.reading import Choice, Reader
 from crfviz.text.readers.rows import Columns
 from crfviz.text.schemes import BIO, OUTSIDE, SCHEMES
 

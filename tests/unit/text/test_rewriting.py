@@ -7,8 +7,8 @@ import pytest
 
 from crfviz import read_sentences
 from crfviz.text.readers.reading import Choice
-from crfviz.text.readers.rewriting import format_of_parts, rewritten
 from crfviz.text.readers.rows import Wanted
+from crfviz.text.rewriting import format_of_parts, rewritten
 from tests.support.paths import ROOT
 
 CONLLU = "1\tDogs\t_\tNOUN\tNNS" + "\t_" * 5 + "\n2\trun\t_\tVERB\tVBP" + "\t_" * 5 + "\n"
