@@ -535,10 +535,8 @@ def test_place_beyond_the_thousandth_word_is_opened_from_a_link(tags, monkeypatc
     made = registered(0, monkeypatch)
     made.tags, made.words = tags, ["w"] * 1004
     made.tables[0] = np.zeros((LENGTH, K))
-    shown = made.show("explore", edits=False, chosen=cell_text(1001, tags[2]))
-    position, tag = shown.payload["chosen"]
-    assert tag == 2
-    assert shown.payload["offset"] + position == 1001
+    options = {"chosen": cell_text(1001, tags[2]), "from": "950"}  # the window's first word
+    assert made.show("explore", edits=False, **options).payload["chosen"] == [51, 2]
 
 
 @pytest.mark.parametrize("title", PAGES)
