@@ -535,8 +535,9 @@ def test_place_beyond_the_thousandth_word_is_opened_from_a_link(tags, monkeypatc
     made = registered(0, monkeypatch)
     made.tags, made.words = tags, ["w"] * 1004
     made.tables[0] = np.zeros((LENGTH, K))
-    options = {"chosen": cell_text(1001, tags[2]), "from": "950"}  # the window's first word
-    assert made.show("explore", edits=False, **options).payload["chosen"] == [51, 2]
+    first = 1004 - 120  # of the last window
+    options = {"chosen": cell_text(1001, tags[2]), "from": str(first)}
+    assert made.show("explore", edits=False, **options).payload["chosen"] == [1001 - first, 2]
 
 
 @pytest.mark.parametrize("title", PAGES)
