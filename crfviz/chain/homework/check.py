@@ -82,7 +82,6 @@ class Checked:
 
     @property
     def out_of_order(self) -> bool:
-        """Return whether the tags are in another order than in the model."""
         return self.order != tuple(range(len(self.order)))
 
     @property
@@ -390,7 +389,6 @@ class Trial:
         return arithmetic_of(buggy, potentials.tag_names, self.kind, self.reading, (t, k))
 
     def checked(self, first_wrong: WrongCell | None) -> Checked:
-        """Return the result of the check under this reading."""
         return Checked(
             self.reading,
             self.rounding,

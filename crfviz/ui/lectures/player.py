@@ -68,7 +68,6 @@ class Place:
 
     @property
     def cue(self) -> Cue:
-        """The cue on the screen."""
         return self.lecture.cues[self.number - 1]
 
     def numbered(self, number: int) -> "Place":
