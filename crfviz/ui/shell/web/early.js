@@ -28,8 +28,8 @@
   } catch {
     // without storage the greeting is shown
   }
-  // A click on a link to a page waits for ./frame.js, which opens it in this session. The browser would begin a new one,
-  // without sentence and edits.
+  // A click on a link to a page waits for ./frame.js, which opens it in this session. The browser would begin a new
+  // session, without sentence and edits.
   let held = null; // the path of the link
   const hold = (event) => {
     const link = event.target.closest?.(PAGES);

@@ -12,7 +12,8 @@ const EM = 0.5; // width of each character of the invisible font, in font sizes
 /** @param {SVGSVGElement} picture @param {HTMLCanvasElement} canvas */
 export async function pdfOf(picture, canvas) {
   const [width, height] = ["width", "height"].map((side) => POINTS * Number(picture.getAttribute(side)));
-  const image = `/Subtype /Image /Width ${canvas.width} /Height ${canvas.height} /ColorSpace /DeviceRGB /BitsPerComponent 8`;
+  const size = `/Width ${canvas.width} /Height ${canvas.height}`;
+  const image = `/Subtype /Image ${size} /ColorSpace /DeviceRGB /BitsPerComponent 8`;
   const texts = [...picture.querySelectorAll("text")].map((text) => lineOf(text, height));
   const named = "/BaseFont /Invisible";
   const metrics = "/FontBBox [0 0 500 1000] /ItalicAngle 0 /Ascent 1000 /Descent 0 /CapHeight 1000 /StemV 80";
