@@ -11,7 +11,6 @@ from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate_value
 from crfviz.text.readers.losses import LIST_HELP, key_question
 from crfviz.text.readers.roles import are_tags
-from crfviz.text.sentences import Offsets
 
 WORDS = ("tokens", "words", "token", "word", "tokenized_text")
 ENTITY_TAGS = ("tags", "ner_tags", "ner", "labels", "label", "entities", "tag", "bio", "iob")
@@ -177,22 +176,3 @@ def _verdicts(value: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key}: {str(each).lower()}"
         elif key in META and isinstance(each, dict):
             yield from _verdicts(each)
-
-
-def offsets_of(words: Sequence[Mapping[str, Any]]) -> Offsets | None:
-    places = tuple((word.get("start"), word.get("end")) for word in words)
-    whole = all(isinstance(start, int) and isinstance(end, int) for start, end in places)
-    return places if whole else None  # type: ignore[return-value] # checked
-
-
-def own_words(value: Mapping[str, Any], text: str) -> Offsets | None:
-    """Return the words in `offsets`, which `text.writing` adds to spans; None for anything else."""
-    rows = value.get("offsets")
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        return None
-    ends = [end for row in rows for end in row if isinstance(end, int)]
-    if {*map(len, rows)} != {2} or len(ends) != 2 * len(rows) or ends != sorted(ends):
-        return None
-    places = tuple((start, end) for start, end in rows)
-    inside = ends[0] >= 0 and ends[-1] <= len(text) and all(a < b for a, b in places)
-    return places if inside else None

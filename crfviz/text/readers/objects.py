@@ -25,8 +25,6 @@ from crfviz.text.readers.keys import (
     first_key,
     has_rows,
     is_flat,
-    offsets_of,
-    own_words,
     verdict_of,
 )
 from crfviz.text.readers.losses import Losses, key_question
