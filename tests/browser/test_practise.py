@@ -27,6 +27,7 @@ def node(page, t, k):
 def answer(page, step):
     """Give the right answer to a step with the pointer and the field."""
     page.locator(f'[data-ask="{step.kind}"]').wait_for()
+    page.wait_for_function("crfviz.rests()")  # the lattice stays in its place
     if step.kind == "value":
         page.locator("[data-answer]").fill(f"{step.answer:.2f}")
         page.locator("[data-answer]").press("Enter")

@@ -7,7 +7,6 @@ import { mounted } from "../../views/stage/web/host.js";
 import { Outbox } from "../../views/stage/web/outbox.js";
 import { tableOf } from "./rows.js";
 
-const MAX_SENDS = 3; // of an answer; a busy Streamlit may lose one
 const BETWEEN = ";";
 const SHOW_ME = "?";
 const NOTHING = "none"; // the answer “no cell is needed”
@@ -40,7 +39,7 @@ class Exercise {
     this.root.append(html("div.asking", this.asked, answers, this.verdict, this.z, this.result), this.table);
     parent.append(this.root);
     this.picked = [];
-    this.outbox = new Outbox(() => this.send("answer", { id: this.data.id, tries: this.tries }), MAX_SENDS);
+    this.outbox = new Outbox(() => this.send("answer", { id: this.data.id, tries: this.tries }));
     this.onClick = (event) => this.click(event);
     this.onKey = (event) => this.key(event);
     addEventListener("click", this.onClick, true);
