@@ -14,8 +14,6 @@ from crfviz.views.exports.live_page import live_page
 from crfviz.views.site.folder import write_site
 from tests.browser.test_bring import bring, remove, use
 from tests.support.brought import understand
-from tests.support.browser import once_per_session
-from tests.support.guest import running_guests
 
 TAGS = {
     "commas": [",", "NN", "VB"],
@@ -114,13 +112,6 @@ shown = crfviz.st_lattice(chain, view="transitions", key="k")
 path = crfviz.viterbi(shown.potentials)
 st.text(f"{{len(shown.edits)}} edits, {{path.path}} {{path.score:.6f}}")
 """
-
-
-@pytest.fixture(scope="module")
-@once_per_session
-def guests(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
-    with running_guests(tmp_path_factory.mktemp("guests")) as running:
-        yield running
 
 
 @cases

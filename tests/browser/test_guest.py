@@ -7,8 +7,6 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.support.browser import once_per_session
-from tests.support.guest import running_guests
 from tests.support.oracle import best_paths
 from tests.support.paths import ROOT
 
@@ -33,13 +31,6 @@ ONE = """
 say("one", crfviz.st_lattice(chain(), view="transitions", key="k"))
 st.text(f"run {st.session_state['runs']}")
 """
-
-
-@pytest.fixture(scope="module")
-@once_per_session
-def guests(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
-    with running_guests(tmp_path_factory.mktemp("guests")) as running:
-        yield running
 
 
 @pytest.fixture

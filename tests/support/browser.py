@@ -54,6 +54,7 @@ def once_per_session(fixture):
             return
         with contextmanager(fixture)(*args, **kwargs) as values["value"]:
             yield values["value"]
+        values.clear()  # it has ended
 
     return shared
 

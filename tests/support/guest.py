@@ -5,7 +5,10 @@ import sys
 from contextlib import contextmanager
 from urllib.parse import urlencode
 
+import pytest
+
 from benchmarks.serving import running_app
+from tests.support.browser import once_per_session
 
 # Runs the script named by the URL's parameter `app`.
 HOST = """
@@ -42,3 +45,11 @@ def running_guests(folder):
 
     with running_app(folder / "server.log", start=start) as server:
         yield Guests(folder, server)
+
+
+@pytest.fixture(scope="session")
+@once_per_session
+def guests(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
+    """Start one server of other people's apps for all tests."""
+    with running_guests(tmp_path_factory.mktemp("guests")) as running:
+        yield running
