@@ -75,7 +75,8 @@ def test_sweep_ends_with_z_from_the_last_column_and_end_or_start(kind, seed):
     every = [task.potentials.score(path) for path in product(range(K), repeat=T)]
     whole = sum(map(math.exp, every))
     cells = [(column, k) for k in range(K)]
-    assert task.check(n, cells).why.endswith(f" = {round(whole, 2):g}")
+    shown = float(task.check(n, cells).why.rpartition("= ")[2])
+    assert shown == pytest.approx(whole, abs=0.0051)  # two decimals; a half may go either way
     assert task.check(n, cells[1:]).mistake == "cells missing"
     assert task.check(n, [(1, 0)]).mistake == "cells too far"
     assert not task.check(n, []).right
