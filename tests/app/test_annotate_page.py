@@ -946,14 +946,36 @@ def test_name_is_asked_once_where_others_have_labelled(page, store):
     assert "annotate.who" not in [each.key for each in page.text_input]
 
 
-def test_names_of_two_types_are_settled_or_accepted(page, store):
+def paris_of_two_types(store):
+    """Store a document in which anna has tagged one name as LOC and as PER; return its name."""
     own = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
     items = _items("Paris", "Paris")
     said = [
         Annotation(n, "anna", item.offsets, (tag,), (tag,), {0: tag}, "done")
         for n, (item, tag) in enumerate(zip(items, ("B-LOC", "B-PER"), strict=True))
     ]
-    name = store.add("towns", items, labelled=said, settings=Settings(own))
+    return store.add("towns", items, labelled=said, settings=Settings(own))
+
+
+def test_names_and_types_with_blanks_have_buttons_of_their_own(page, store):
+    """The name “a” of type “b c” beside the name “a b” of type “c”."""
+    own = ("O", "B-b c", "I-b c", "B-c", "I-c")
+    marks = [("a", "b c"), ("a", "c"), ("a b", "b c"), ("a b", "c")]
+    items = _items(*(name for name, _ in marks))
+    said = []
+    for n, (item, (_, kind)) in enumerate(zip(items, marks, strict=True)):
+        tags = tuple(f"{'I' if t else 'B'}-{kind}" for t in range(len(item.offsets)))
+        said.append(Annotation(n, "anna", item.offsets, tags, tags, dict(enumerate(tags)), "done"))
+    open_part(page, "agreement", store.add("blanks", items, labelled=said, settings=Settings(own)))
+    assert not page.exception
+    assert [each.label for each in page.button if each.label.startswith("All ")] == [
+        "All b c",
+        "All c",
+    ] * 2
+
+
+def test_names_of_two_types_are_settled_or_accepted(page, store):
+    name = paris_of_two_types(store)
     open_part(page, "agreement", name)
     assert "1 name under different types" in texts(page)
     assert "LOC in [1]" in texts(page)
@@ -1012,13 +1034,7 @@ def test_name_is_settled_in_all_sentences_in_one_step_and_back(page, store):
 
 
 def test_undo_of_a_settled_name_does_not_overwrite_later_changes(page, store):
-    own = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
-    items = _items("Paris", "Paris")
-    said = [
-        Annotation(n, "anna", item.offsets, (tag,), (tag,), {0: tag}, "done")
-        for n, (item, tag) in enumerate(zip(items, ("B-LOC", "B-PER"), strict=True))
-    ]
-    name = store.add("towns", items, labelled=said, settings=Settings(own))
+    name = paris_of_two_types(store)
     open_part(page, "agreement", name)
     button(page, "All PER").click().run()
     ((_, first), _) = store.annotations(name, "anna")

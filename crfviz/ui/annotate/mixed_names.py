@@ -68,7 +68,7 @@ def mixed_names(document: DocumentSummary, who: str) -> None:
             for kind in each.types if by_types else ():
                 st.button(
                     f"All {plain(kind)}",
-                    key=f"agreement.settle.{each.name} {kind}",
+                    key=f"agreement.settle.{(each.name, kind)!r}",
                     on_click=_settle,
                     args=(document, who, each.name, kind, _others(items, kind)),
                 )
