@@ -1,5 +1,8 @@
 """The page Practise: exercises played to their end, with clicks, keys and touch."""
 
+import re
+from ast import literal_eval
+
 import pytest
 from playwright.sync_api import expect
 
@@ -129,6 +132,54 @@ def test_keys_alone_answer_every_step(screen):
         page.keyboard.press("Enter")
         wait_for_step(page, n + 1)
     page.locator("[data-exercise][data-done]").wait_for()
+
+
+def test_typed_text_of_any_kind_is_graded_and_repeated_in_the_line(screen):
+    task = crfviz.exercise("alpha", 7)
+    page = opened(screen, task)
+    for text in ('1"2', "3\u2028\t 5", "\\", "½;½", "9" * 5000):
+        page.locator("[data-answer]").fill(text)
+        page.locator("[data-answer]").press("Enter")
+        page.locator('[data-verdict="wrong"]').wait_for()
+        page.get_by_role("button", name="Submit").wait_for()
+        expect(page.locator("[data-answer]")).to_have_value("")
+    page.get_by_role("button", name="Show me").click()
+    wait_for_step(page, 1)
+    for n, step in enumerate(task.steps[1:], start=1):
+        answer(page, step)
+        wait_for_step(page, n + 1)
+    every = len(task.steps)
+    page.locator(f'[data-score="{every - 1}/{every}"]').wait_for()
+    name, seed, tries = re.fullmatch(
+        r"crfviz\.exercise\((.*?), (\d+)\)\.replay\((.*)\)\.score",
+        page.locator("[data-exercise] code").text_content(),
+    ).groups()
+    repeated = crfviz.exercise(literal_eval(name), int(seed)).replay(literal_eval(tries))
+    assert (repeated.step, repeated.score) == (every, every - 1)
+
+
+LOSE = """
+window.resends = [window.setTimeout, WebSocket.prototype.send];
+window.setTimeout = (act, time, ...rest) =>
+  time >= 3000 ? 0 : resends[0].call(window, act, time, ...rest);
+WebSocket.prototype.send = () => {};
+"""
+RESTORE = "[window.setTimeout, WebSocket.prototype.send] = resends"
+
+
+def test_lost_answer_is_sent_again_by_the_next_one(screen):
+    task = crfviz.exercise("viterbi", 7)
+    page = opened(screen, task)
+    page.wait_for_function("crfviz.rests()")
+    page.evaluate(LOSE)
+    page.locator("[data-answer]").fill(f"{task.steps[0].answer:g}")
+    page.locator("[data-answer]").press("Enter")
+    expect(page.locator("[data-answer]")).to_have_value("")
+    page.evaluate(RESTORE)
+    page.locator("[data-answer]").fill("1")
+    page.locator("[data-answer]").press("Enter")
+    wait_for_step(page, 1)
+    page.locator('[data-verdict="right"]').wait_for()
 
 
 LECTURE = """

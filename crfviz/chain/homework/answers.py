@@ -7,12 +7,13 @@ Letters: `T` tokens, `K` tags.
 """
 
 import math
-import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from crfviz.chain.homework.bugs import Bug, known_bugs
 from crfviz.chain.homework.programs import BACKPOINTERS, BETA, VITERBI, Program
 from crfviz.chain.potentials import Array
 from crfviz.chain.recursions import maximum
+from crfviz.chain.validation import tag_id, whole_number
 
 Cell = tuple[int, int]  # position and tag id
 
@@ -38,7 +40,6 @@ NOTHING = "none"  # the answer that a cell is computed from no other
 LONGEST = 200  # maximum number of characters of an answer
 _CELL = re.compile(r"(\d{1,4}),(\d{1,4})")
 _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,12})?|\.\d{1,12})(/\d{1,9})?")
-_NONSENSE = (TypeError, ValueError, OverflowError, RuntimeError, ZeroDivisionError)  # of nonsense
 
 
 @dataclass(frozen=True)
@@ -240,45 +241,44 @@ def grade_tag(program: Program, cell: Cell | None, answer: object, names: Sequen
 
 def as_number(answer: object) -> float | None:
     """Return a number or the text of one, also with a comma or as a fraction; None if neither."""
-    try:
+    number = math.nan
+    with suppress(Exception):  # an object may raise anything
         if isinstance(answer, str):
             plain = answer.strip()[:LONGEST].replace("−", "-").replace(",", ".").replace("½", ".5")
             number = float(Fraction(plain)) if _NUMBER.fullmatch(plain) else math.nan
-        else:
-            number = math.nan if isinstance(answer, bool | bytes) else float(answer)  # type: ignore[arg-type]
-    except _NONSENSE:
-        return None
+        elif not isinstance(answer, bool | bytes | bytearray | memoryview):
+            number = float(answer)  # type: ignore[arg-type]
     return number if math.isfinite(number) else None
 
 
 def as_cells(answer: object) -> list[Cell] | None:
     """Return the cells of a list or text, "0,1 0,2" or "none"; None if it names no cells."""
-    try:
+    with suppress(Exception):  # an object may raise anything
         if isinstance(answer, str):
             parts = [] if answer.strip() == NOTHING else answer[:LONGEST].split() or [""]
             found = [_CELL.fullmatch(part) for part in parts]
             return None if None in found else [(int(one[1]), int(one[2])) for one in found if one]
-        given = [] if isinstance(answer, Mapping) else list(answer)  # type: ignore[call-overload]
+        given = [] if isinstance(answer, Mapping) else [*islice(answer, LONGEST)]  # type: ignore[call-overload]
         if not given and not isinstance(answer, list | tuple | AbstractSet):
             return None  # an empty answer counts only as a list of no cells
         whole = len(given) == 2 and not any(np.ndim(part) for part in given)
-        pairs = [given] if whole else given
-        return [(operator.index(t), operator.index(k)) for t, k in pairs]
-    except _NONSENSE:
-        return None
+        return [(_whole(t), _whole(k)) for t, k in ([given] if whole else given)]
+    return None
 
 
 def as_tag(answer: object, names: Sequence[str]) -> int | None:
     """Return the id of a tag that is given by id or name; None if there is no such tag."""
-    try:
-        if isinstance(answer, str):
-            text = answer.strip()
-            tag = names.index(text) if text in names else int(text)
-        else:
-            tag = -1 if isinstance(answer, bool) else operator.index(answer)  # type: ignore[arg-type]
-    except _NONSENSE:
-        return None
-    return tag if 0 <= tag < len(names) else None
+    with suppress(Exception):  # an object may raise anything
+        text = answer.strip() if isinstance(answer, str) else answer
+        return tag_id(int(text) if isinstance(text, str) and text not in names else text, names)
+    return None
+
+
+def _whole(value: object) -> int:
+    number = whole_number(value)
+    if number is None:
+        raise ValueError
+    return number
 
 
 def _arriving(program: Program, table: Array, cell: Cell | None) -> tuple[Array, Array]:

@@ -22,7 +22,7 @@ from crfviz.ui.session.scenario_state import (
 )
 from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.stage import draw
-from crfviz.ui.state.link_text import is_option
+from crfviz.ui.state.link_text import LONGER, is_option
 from crfviz.ui.state.scenario import DO, TRIES, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator, component
 from crfviz.ui.words import plain
@@ -69,7 +69,9 @@ def practise(task: Exercise) -> None:
                 change(view={**scenario().view, DO: str(sent["id"]), TRIES: text})
 
     component("exercise", *OF_UI)(
-        key="exercise", data=dict(panel(task, progress, tries)), on_answer_change=answer
+        key="exercise",
+        data={**panel(task, progress, tries), "room": LONGER[TRIES]},
+        on_answer_change=answer,
     )
     analysis = analyse(task.potentials)
     if progress.step == len(task.steps):

@@ -8,8 +8,11 @@ import { Outbox } from "../../views/stage/web/outbox.js";
 import { tableOf } from "./rows.js";
 
 const BETWEEN = ";";
+const NOT_TYPED = /[;\p{C}\p{Z}]+/gu; // in the link, answers are separated by semicolons and have plain blanks
+const LONGEST = 40; // characters of a number
 const SHOW_ME = "?";
 const NOTHING = "none"; // the answer “no cell is needed”
+const NO_ROOM = "The link has no room for more answers. Choose “New numbers”.";
 const OFTEN = { value: "Submit", read: "Submit these cells" };
 const HINTS = {
   write: "Click the cell, or move there with the arrow keys and press Enter.",
@@ -26,7 +29,8 @@ class Exercise {
     const take = (event) => event.key === "Enter" && this.submit();
     this.root = html("section", { "data-exercise": "", "aria-label": "Exercise", tabindex: "-1" });
     this.asked = html("p.asked", { "aria-live": "polite" });
-    this.input = html("input", { "data-answer": "", "aria-label": "Your number", onkeydown: take, inputmode: "text" });
+    const typed = { "data-answer": "", "aria-label": "Your number", maxlength: LONGEST, inputmode: "text" };
+    this.input = html("input", { ...typed, onkeydown: take });
     this.done = button("", () => this.submit(), { "data-submit": "" });
     this.show = button("Show me", () => this.answer(SHOW_ME), { "data-show": "" });
     this.hint = html("span");
@@ -126,9 +130,9 @@ class Exercise {
 
   submit() {
     if (this.data.ask === "value") {
-      const text = this.input.value.replaceAll(BETWEEN, " ").trim();
-      if (!text || this.waits) return; // what is typed while Python grades stays in the field
-      this.input.value = "";
+      const text = this.input.value.replace(NOT_TYPED, " ").trim();
+      if (!text) return;
+      if (!this.waits) this.input.value = ""; // what is typed while Python grades stays in the field
       this.answer(text);
     } else if (this.data.ask === "read") {
       this.answer(this.picked.map(String).join(" ") || NOTHING);
@@ -136,8 +140,10 @@ class Exercise {
   }
 
   answer(text) {
-    if (this.waits) return;
-    this.tries = this.tries ? `${this.tries}${BETWEEN}${text}` : text;
+    if (this.waits) return this.outbox.post(); // the answer before may be lost
+    const tries = this.tries ? `${this.tries}${BETWEEN}${text}` : text;
+    if (tries.length > this.data.room) return this.verdict.replaceChildren(NO_ROOM);
+    this.tries = tries;
     this.waits = true;
     this.picked = [];
     this.mark([], this.data.cell);

@@ -4,6 +4,7 @@ Letters: `T` tokens, `K` tags.
 """
 
 from collections.abc import Mapping
+from json import dumps
 
 import torch
 
@@ -80,7 +81,7 @@ def panel(task: Exercise, progress: Progress, tries: str) -> Mapping[str, object
         "rows": rows,
         "score": f"{progress.score}/{len(task.steps)}",
         "kinds": _by_kind(task, progress) if done else [],
-        "line": f'crfviz.exercise("{task.kind}", {task.seed}).replay("{tries}").score',
+        "line": f'crfviz.exercise("{task.kind}", {task.seed}).replay({dumps(tries)}).score',
     }
 
 

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import count, product
 
 import numpy as np
 import pytest
@@ -222,7 +222,31 @@ NONSENSE = [None, "", "?", "nan", "inf", "1e999", 10**400, True, [], {}, (1,), "
             [(0,)], [(0, 0), 3], "0,0,0", "9,9", (-1, 0), (0.5, 1), math.nan, b"1", 1j, "x" * 10**6,
             [[0, 0], [0, 99]], torch.zeros(2, 2), "NOWN", -1, 99, False, "[]", " ", b"",
             {(0, 0): 1}, range(0), iter(()), np.array([]), torch.zeros(0, 2), [[]],
-            ((),)]  # fmt: skip
+            ((),), (True, False), [[True, False]], [(False, True), (0, 0)], bytearray(b"3"),
+            memoryview(b"3"), {0: 0, 1: 1}, {"a": 1}, "1" * 10**6, range(10**12), count(),
+            [(0, 0)] * 10**5, np.zeros((500, 500)), np.array([True, False]), "\ud800",
+            "\0"]  # fmt: skip
+
+
+class Hostile:
+    def __float__(self):
+        raise KeyError
+
+    def __index__(self):
+        raise AttributeError
+
+    def __iter__(self):
+        raise OSError
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_object_that_raises_is_a_wrong_answer(kind):
+    task = crfviz.exercise(kind, 2)
+    for n in range(len(task.steps)):
+        for answer in (Hostile(), [Hostile()], [(Hostile(), 0)]):
+            verdict = task.check(n, answer)
+            assert not verdict.right
+            assert verdict.why
 
 
 @pytest.mark.parametrize("kind", KINDS)
