@@ -252,6 +252,8 @@ def gold_sentences(
     """
     if isinstance(gold, str | Path):
         return list(read_sentences(gold))
+    if not isinstance(gold, Iterable):
+        raise CrfvizError(f"expected a file or sentences, got {abbreviate_value(gold)}")
     sentences = []
     for number, each in enumerate(gold, start=1):
         with errors_at(f"sentence {number}"):

@@ -27,7 +27,9 @@ from crfviz.corpus.training.cross_validation import FOLDS, folds_of
 from crfviz.corpus.training.feature_crf import fit_feature_crf, partly_tagged
 from crfviz.corpus.training.labelled import order_tags
 from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.taggers.blank import UNSET
 from crfviz.taggers.perceptron import PerceptronTagger
+from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
 
 ROUNDS = 1  # divisions into fifths; a second one finds hardly more
@@ -65,11 +67,15 @@ def tagged_sentences(gold: str | Path | Iterable[Tagging]) -> list[Sentence]:
     """Return the sentences of a file, or the given ones, which all have tags.
 
     Raises:
-        FormatError: a sentence has no tags; says which.
+        FormatError: a sentence, or one of its words, has no tag; says which.
     """
     sentences = gold_sentences(gold)
-    if None in (without := [sentence.tags for sentence in sentences]):
-        raise FormatError(f"sentence {without.index(None) + 1}: expected gold tags, got none")
+    for number, sentence in enumerate(sentences, start=1):
+        if sentence.tags is None:
+            raise FormatError(f"sentence {number}: expected gold tags, got none")
+        if UNSET in sentence.tags:
+            word = abbreviate(sentence.tokens[sentence.tags.index(UNSET)])
+            raise FormatError(f"sentence {number}: expected a tag for {word}, got {UNSET!r}")
     return sentences
 
 

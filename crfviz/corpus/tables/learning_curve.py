@@ -2,7 +2,7 @@
 
 A CRF over word features is fitted on parts of four fifths of the sentences, at five sizes, and
 tags the remaining fifth; so every sentence is tagged once at each size. The score is F1 of entities
-for BIO tags, else the share of right words.
+for tags of BIO, BIOES or BILOU, else the share of right words.
 
 The gain of fifty more sentences extends two lines, which are fitted to the scores by least squares
 with weight n: over log n, which is flat early, and over the root of n, which is flat late. It is
@@ -12,7 +12,8 @@ the two lines; and of the next fifty sentences, which differ from any other fift
 
     F (1 - F) / E * 50 / n
 
-where F is the last score and E the number of entities, or of words, in the n sentences.
+where F is the last score and E the number of entities, or of words, in the n sentences. Gain and
+interval stay within what is left between the last score and 1, or 0.
 
 Source:
     Cortes et al., "Learning Curves: Asymptotic Values and Rate of Convergence" (1994), for curves
@@ -35,9 +36,10 @@ from crfviz.corpus.tables.label_errors import one_thread, tagged_sentences
 from crfviz.corpus.training.cross_validation import SEED, folds_of
 from crfviz.corpus.training.feature_crf import fit_feature_crf, partly_tagged
 from crfviz.corpus.training.labelled import order_tags
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, errors_at
 from crfviz.taggers.perceptron import PerceptronTagger
-from crfviz.text.schemes import is_bio, repair
+from crfviz.text.readers.spelling import entities_of
+from crfviz.text.schemes import entity_scheme, tags_of
 from crfviz.text.sentences import Sentence
 
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)  # of four fifths of the sentences
@@ -120,7 +122,7 @@ def learning_curve(
         report: called with the finished share, in [0, 1]; an exception in it ends the run.
 
     Raises:
-        FormatError: a sentence has no tags.
+        FormatError: a sentence, or one of its words, has no tag, or a tag belongs to no entity.
         CrfvizError: there are fewer than 20 different sentences, or one tag only.
     """
     sentences = [each for each in tagged_sentences(gold) if each.tokens]
@@ -130,9 +132,10 @@ def learning_curve(
             f"a learning curve needs at least {MIN_SENTENCES} different sentences with two "
             f"different tags, got {len(sentences)} with {len(tags)}"
         )
-    bio = is_bio(tags)
-    if bio:
-        sentences = [Sentence(s.tokens, tuple(repair(s.tags or ()))) for s in sentences]
+    scheme = entity_scheme(tags)
+    bio = scheme is not None
+    if scheme is not None:
+        sentences = [_in_bio(n, each, scheme) for n, each in enumerate(sentences, start=1)]
         tags = order_tags([tag for each in sentences for tag in each.tags or ()])
     sizes, guesses = _guesses(sentences, tags, report)
     truth = [each.tags or () for each in sentences]
@@ -157,6 +160,12 @@ def learning_curve(
         _go_on(following),
         _verdict(following, weakest),
     )
+
+
+def _in_bio(number: int, sentence: Sentence, scheme: str) -> Sentence:
+    with errors_at(f"sentence {number}"):
+        entities = entities_of(sentence.tags or (), scheme)
+    return Sentence(sentence.tokens, tuple(tags_of(entities, len(sentence.tokens))))
 
 
 def _guesses(
@@ -229,7 +238,9 @@ def _next(
     own = np.mean(sampled, axis=0).std(), np.std(lines, ddof=1), new
     error = Z * float(np.hypot(np.linalg.norm(own), np.sqrt(np.mean(np.square(scattered)))))
     gain = float(np.mean(lines))
-    return NextGain(MORE, gain, (gain - error, gain + error))
+    possible = -values[-1], 1 - values[-1]  # the next score is in [0, 1], too
+    gain, low, high = map(float, np.clip([gain, gain - error, gain + error], *possible))
+    return NextGain(MORE, gain, (low, high))
 
 
 def _slope(

@@ -29,6 +29,12 @@ def labels(number, seed=0):
     return rows
 
 
+def in_bioes(number):
+    return [
+        (words, [tag.replace("B-", "S-") for tag in tags]) for words, tags in labels(number)
+    ] + [(["New", "Bergen"], ["B-LOC", "E-LOC"])]
+
+
 @pytest.fixture(scope="module")
 def curve():
     return crfviz.learning_curve(labels(40))
@@ -144,8 +150,19 @@ def test_progress_reaches_one_and_its_exception_ends_the_run():
         (labels(19), CrfvizError, "at least 20 different sentences"),
         ([(["a", str(n)], ["O", "O"]) for n in range(30)], CrfvizError, "two different tags"),
         ([crfviz.Sentence(("a",))] * 30, FormatError, "sentence 1: expected gold tags"),
+        (
+            [*labels(20), (["a", "b"], ["O", "_"])],
+            FormatError,
+            "sentence 21: expected a tag for 'b'",
+        ),
+        (
+            [*in_bioes(20), (["a"], ["E-PER"])],
+            FormatError,
+            "sentence 22: expected entities in BIOES",
+        ),
+        (None, CrfvizError, "expected a file or sentences, got None"),
     ],
-    ids=["few", "one tag", "untagged"],
+    ids=["few", "one tag", "untagged", "untagged word", "no entity", "none"],
 )
 def test_too_little_is_refused(gold, error, message):
     with pytest.raises(error, match=message):
@@ -201,4 +218,23 @@ def test_interval_without_errors_is_that_of_the_next_sentences():
     right = (total + 2) / (total + 4)
     half = 1.96 * np.sqrt(right * (1 - right) / total * 50 / 40)
     assert curve.next.gain == pytest.approx(0, abs=1e-12)
-    assert curve.next.interval == pytest.approx((-half, half), rel=1e-3)
+    assert curve.next.interval == pytest.approx((-half, 0), rel=1e-3)
+
+
+def test_gain_and_interval_stay_within_what_is_left_of_the_score():
+    sizes, values = np.array([10.0, 20.0, 30.0, 40.0]), np.array([0.2, 0.6, 0.9, 0.95])
+    noise = np.random.default_rng(0).normal(0, 0.1, (500, 4))
+    rising = module._next(sizes, values, values + noise, 50, 90)
+    assert (rising.gain, rising.interval[1]) == pytest.approx((0.05, 0.05))
+    falling = module._next(sizes, 1 - values, 1 - values + noise, 50, 90)
+    assert (falling.gain, falling.interval[0]) == pytest.approx((-0.05, -0.05))
+
+
+def test_entities_of_bioes_are_scored_as_those_of_bio():
+    rows = [
+        (words, [tag.replace("S-", "B-").replace("E-", "I-") for tag in tags])
+        for words, tags in in_bioes(20)
+    ]
+    expected, found = crfviz.learning_curve(rows), crfviz.learning_curve(in_bioes(20))
+    assert found == expected
+    assert found.metric == "entity F1"
