@@ -58,6 +58,7 @@ def test_name_is_marked_everywhere_by_keyboard(desk, app, who):
     desk.key("e")
     expect(rows).to_have_count(3)
     expect(rows.first).to_contain_text("Bergenhus is not Bergen")
+    expect(desk.root.locator("[data-act]:visible")).to_have_count(0)  # the list has their keys
     desk.key("y")
     assert stored(app, document, who)[2] == ({3: "B-TOWN"}, 1)
     expect(rows.nth(1)).to_have_attribute("data-cursor", "true")
@@ -84,6 +85,19 @@ def test_name_is_marked_everywhere_by_keyboard(desk, app, who):
     desk.key("x")
     desk.key("t")
     expect(desk.root.locator('[data-everywhere="2"]')).to_be_visible()
+
+
+def test_places_are_whole_on_a_phone(desk, app, who):
+    opened(desk, app, who, ["Bergen", "It has rained for two months in Bergen and Bergenhus"])
+    desk.page.set_viewport_size({"width": 390, "height": 844})
+    desk.key("t")
+    desk.key("e")
+    name = desk.root.locator("[data-occurrence] b")
+    expect(name).to_be_visible()
+    around = name.evaluate(
+        "(b) => [b.getBoundingClientRect().right, b.parentElement.getBoundingClientRect().right]"
+    )
+    assert around[0] <= around[1]
 
 
 def test_yes_is_undone_by_backspace_in_its_sentence(desk, app, who):

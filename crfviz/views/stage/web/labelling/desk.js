@@ -41,6 +41,7 @@ export function buildDesk(labelling) {
     act("back", "Previous", "Page ↑", () => labelling.emit("go", { by: -1 })),
     act("skip", "Next", "Page ↓", () => labelling.emit("go", { by: 1 })),
   ];
+  const acts = html("div.actions", actions, labelling.guest ? [] : ofDesk);
   const hint = html("div.hint");
   sheet.addEventListener("pointerdown", (event) => pointAt(labelling, event, true));
   sheet.addEventListener("pointerover", (event) => pointAt(labelling, event, false));
@@ -55,7 +56,7 @@ export function buildDesk(labelling) {
       versions,
       ranked,
       palette,
-      html("div.actions", actions, labelling.guest ? [] : ofDesk),
+      acts,
       hint,
     ],
     sheet,
@@ -75,6 +76,7 @@ export function buildDesk(labelling) {
       const listed = Boolean(data.everywhere?.rows); // the list has the place and the keys
       ranked.hidden = cutting || data.blank || listed;
       palette.hidden = cutting || listed;
+      acts.hidden = listed;
       set(sheet, "dir", data.rtl ? "rtl" : "ltr");
       set(words, "aria-pressed", cutting);
       setText(hint, listed ? "" : hintOf(labelling));
