@@ -48,17 +48,7 @@ export function buildDesk(labelling) {
   const topline = html("div.topline", place, reason, state);
   const everywhere = buildEverywhere(labelling);
   return {
-    elements: [
-      topline,
-      sheet,
-      note,
-      ...everywhere.elements,
-      versions,
-      ranked,
-      palette,
-      acts,
-      hint,
-    ],
+    elements: [topline, sheet, note, ...everywhere.elements, versions, ranked, palette, acts, hint],
     sheet,
     note,
     /** @param {Labelling} labelling */
