@@ -120,10 +120,7 @@ class Element:
         if isinstance(event, Command):
             if event.name == "reset":
                 self.change(before.with_changes(Changes()))
-            elif event.name in ("undo", "redo") and (
-                history.past if event.name == "undo" else history.future
-            ):
-                travel = history.undone if event.name == "undo" else history.redone
+            elif travel := {"undo": history.undone, "redo": history.redone}.get(event.name):
                 changes, self.history = travel(before.changes)
                 self.scenario = before.with_changes(changes)
             return

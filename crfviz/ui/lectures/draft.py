@@ -46,11 +46,11 @@ class Draft:
 
     def undone(self) -> Draft:
         """Return the draft before the last change."""
-        return self._travelled(self.history.undone) if self.history.past else self
+        return self._travelled(self.history.undone)
 
     def redone(self) -> Draft:
         """Return the draft before the last undo."""
-        return self._travelled(self.history.redone) if self.history.future else self
+        return self._travelled(self.history.redone)
 
     def _travelled(self, go: Callable[[Lecture], tuple[Lecture, History[Lecture]]]) -> Draft:
         lecture, history = go(self.lecture)

@@ -136,13 +136,11 @@ def change(
 
 
 def undo() -> None:
-    if history().past:
-        _travel(history().undone)
+    _travel(history().undone)
 
 
 def redo() -> None:
-    if history().future:
-        _travel(history().redone)
+    _travel(history().redone)
 
 
 def history() -> History[Changes]:

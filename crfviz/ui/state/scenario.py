@@ -127,11 +127,15 @@ class History(Generic[State]):
         return History(past=(*self.past, before)[-MAX_HISTORY:])
 
     def undone(self, now: State) -> tuple[State, History[State]]:
-        """Return the state before `now`, and the history that can redo `now`."""
+        """Return the state before `now`, if any, and the history that can redo `now`."""
+        if not self.past:
+            return now, self
         return self.past[-1], History(self.past[:-1], (*self.future, now))
 
     def redone(self, now: State) -> tuple[State, History[State]]:
-        """Return the state that was undone last, and the history that can undo it."""
+        """Return the state that was undone last, if any, and the history that can undo it."""
+        if not self.future:
+            return now, self
         return self.future[-1], History((*self.past, now), self.future[:-1])
 
     def mapped(self, rule: Callable[[State], State], now: State) -> History[State]:

@@ -86,6 +86,11 @@ def test_undo_and_redo_return_the_same_steps():
     assert history == History((one, two), ())
 
 
+def test_history_without_steps_stays_where_it_is():
+    now = Changes(Edits(strength=0.1))
+    assert History().undone(now) == History().redone(now) == (now, History())
+
+
 def test_new_edit_clears_the_redo_steps():
     _, history = History().pushed(Changes()).undone(Changes(MOVES))
     assert history.future == (Changes(MOVES),)
