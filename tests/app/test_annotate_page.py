@@ -22,7 +22,7 @@ from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import document_tagger
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui.annotate import add, documents, learning
+from crfviz.ui.annotate import add, documents, learning, reading
 from tests.app.test_app import button
 from tests.support.app_pages import open_at
 
@@ -924,6 +924,22 @@ def test_preview_uses_the_chosen_tokenizer_and_the_document_stores_it(page, stor
     box.set_value("characters")
     button(page, "Save").click().run()
     assert store.documents()[0].settings.tokenizer == "characters"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"Cats run once.\nStop once!", b"Dogs\tNOUN\nran\tVERB\n\nOnce\tADV\n"],
+    ids=["text", "tags"],
+)
+def test_file_whose_tags_fit_is_read_once(page, monkeypatch, content):
+    readings = []
+    monkeypatch.setattr(
+        reading, "read_items", lambda *a, **k: readings.append(k) or read_items(*a, **k)
+    )
+    open_part(page, "add")
+    upload(page, "once.txt", content)
+    button(page, "Add 2 sentences")
+    assert len(readings) == 1
 
 
 def test_words_of_a_column_file_are_not_split(page):

@@ -32,6 +32,7 @@ from crfviz.ui.annotate.reading import (
     File,
     choose_format,
     choose_role,
+    chosen_tokenizer,
     split_lines,
     understood,
     warn_of,
@@ -131,21 +132,16 @@ def _digest(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def _digest_as_read(content: bytes) -> str:
-    """Return the digest of a file and of the columns or keys that the user has picked."""
-    wanted = chosen_fields(content)
-    return _digest(content + repr(wanted).encode()) if wanted else _digest(content)
-
-
 def _preview(name: str, content: bytes) -> None:
-    digest, added = _digest_as_read(content), session_value("added", Added)
+    picked, added = chosen_fields(content), session_value("added", Added)
+    digest = _digest(content + repr(picked).encode()) if picked else _digest(content)
     wanted = added.wanted == digest
     if not wanted:
         added.wanted = ""
     if digest == added.digest and not wanted:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
-    file = File(name, content, _digest(content), chosen_fields(content))
+    file = File(name, content, _digest(content), picked, tokenizer=chosen_tokenizer())
     read, settings = _as_read(file)
     if read is None:
         return

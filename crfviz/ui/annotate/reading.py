@@ -9,15 +9,15 @@ from crfviz.annotations.files.importing import Import, read_items
 from crfviz.annotations.files.roles import ROLES, Role
 from crfviz.annotations.mixing import TagRules
 from crfviz.annotations.settings import Settings
-from crfviz.taggers.folder import FolderTagger
 from crfviz.text.files import decoded_with_notes, lines_of
 from crfviz.text.readers.rows import ANY, Wanted
 from crfviz.text.sentence_ends import split_sentences
-from crfviz.text.splitting import ENGLISH
+from crfviz.text.splitting import ENGLISH, NAMES
 from crfviz.ui import cached
-from crfviz.ui.annotate.settings import choose_settings, choose_tokenizer
+from crfviz.ui.annotate.settings import SPLITTING, choose_settings, choose_tokenizer
 from crfviz.ui.reading_panel import on_page
 from crfviz.ui.session.bound_widgets import bound_buttons
+from crfviz.ui.session.page_options import choice_option
 from crfviz.ui.session.permission import annotator, is_login_required
 from crfviz.ui.session.scenario_state import scenario, view_option
 from crfviz.ui.session.scheduling import pause
@@ -66,18 +66,22 @@ class File:
     digest: str  # of the content as it came; part of the keys of widgets
     wanted: Wanted = ANY  # the columns or keys that the user has picked
     file_format: str | None = None  # None detects it from the content
-    tokenizer: str = ""
+    tokenizer: str = ""  # for texts
 
     def read(
         self, tags: tuple[str, ...] | None = None, names: tuple[tuple[str, str], ...] = ()
     ) -> Import:
-        """Return the sentences; cached.
+        """Return the sentences; cached, and read once if all their tags are allowed.
 
         Args:
             tags: the allowed tags; None for any.
             names: pairs of a tag and its new name.
         """
-        return _read(self, tags, names)
+        free = _read(self, None, ())
+        used = {tag for item in free.items for tag in item.gold or ()}
+        # tags of two kinds are dropped only where any tag is allowed
+        fits = tags is None or (used <= {*tags} and not free.mixed)
+        return free if fits else _read(self, tags, names)
 
 
 # cache_resource, not cache_data: pickling a copy would block all sessions
@@ -116,9 +120,7 @@ def split_lines(file: File, at: DeltaGenerator) -> File:
     """Let the user split lines that have several sentences; return the text to import."""
     if file.read().format != "text":
         return file
-    tagger = cached.tagger(scenario().model)
-    tokenizer = getattr(tagger, "tokenizer", ENGLISH)
-    lines, sentences = _sentences(file.name, file.content, tokenizer)
+    lines, sentences = _sentences(file.name, file.content, _usual_tokenizer())
     if len(sentences) <= lines:
         return file
     options = {
@@ -166,6 +168,16 @@ def choose_role(read: Import, digest: str) -> tuple[Role, str]:
     return role, who
 
 
+def chosen_tokenizer() -> str:
+    """Return the tokenizer of texts: the chosen one, or that of the model."""
+    usual = _usual_tokenizer()
+    return choice_option(SPLITTING, {usual, *NAMES}, usual)
+
+
+def _usual_tokenizer() -> str:
+    return str(getattr(cached.tagger(scenario().model), "tokenizer", ENGLISH))
+
+
 def understood(file: File, at: DeltaGenerator) -> tuple[Import, Settings | None]:
     """Parse a file under the chosen tags, and return the document's settings.
 
@@ -174,9 +186,7 @@ def understood(file: File, at: DeltaGenerator) -> tuple[Import, Settings | None]
     tagger = cached.tagger(scenario().model)
     free = file.read()
     if free.was_split:
-        usual = tagger.tokenizer if isinstance(tagger, FolderTagger) else ENGLISH
-        file = replace(file, tokenizer=choose_tokenizer(usual, at))
-        free = file.read()
+        choose_tokenizer(_usual_tokenizer(), at)
     asks = free.items and not free.annotations
     settings = choose_settings(free, tagger, view_option(ROLE)) if asks else Settings()
     if settings is None or settings.tags:

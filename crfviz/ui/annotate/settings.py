@@ -164,10 +164,10 @@ def offer_tags(tagger: Tagger) -> None:
             st.error(plain(str(error)))
 
 
-def choose_tokenizer(name: str, at: DeltaGenerator) -> str:
+def choose_tokenizer(name: str, at: DeltaGenerator) -> None:
     """Draw the choice of the tokenizer, with the default `name`."""
     names = {name: NAMES.get(name, name), **NAMES}
-    return bound_select("Words are split as in", SPLITTING, names, name, at=at, width=WIDE)
+    bound_select("Words are split as in", SPLITTING, names, name, at=at, width=WIDE)
 
 
 def first_words(read: Import) -> str:
