@@ -116,13 +116,19 @@ export function buildFrame(stage) {
   root.append(stage.tip.element);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper, ...(overview ? [overview] : [])];
-  // The note is beside matrices below the words if they leave space, else above the picture or after it.
+  const texts = html("div.texts");
+  // Note and legend are beside matrices below the words if they leave space, else above and below the picture.
   /** @param {Model} next */
   const placeNote = (next) => {
-    if (!note.isConnected) return;
-    const sidePanel = beside instanceof HTMLElement && next.sizes.flags.noteBeside ? beside : null;
-    if (sidePanel && note.parentElement !== sidePanel) sidePanel.append(note);
-    else if (!sidePanel && note.parentElement !== root) (noteFirst ? picture[0] : legend).before(note);
+    if (!note.isConnected || next.sizes.flags.noteBeside === texts.isConnected) return;
+    if (texts.isConnected) {
+      texts.remove();
+      picture[0].before(note);
+      screenReader.element.before(legend);
+    } else if (beside instanceof HTMLElement) {
+      texts.append(note, legend);
+      beside.append(texts);
+    }
   };
   return {
     // The texts around the picture.
