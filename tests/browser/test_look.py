@@ -32,10 +32,22 @@ SCROLLED = """() => {
   const { scrollHeight, clientHeight } = document.querySelector("[data-testid=stMain]");
   return scrollHeight - clientHeight;
 }"""  # pixels
-ENDS_BELOW = """(part) => {
-  const stage = crfviz.stage();
-  const picture = part ? stage?.querySelector(part) : stage;
-  return Boolean(picture) && picture.getBoundingClientRect().bottom > innerHeight;
+ENDS_BELOW = "() => crfviz.stage()?.getBoundingClientRect().bottom > innerHeight"
+# Whether figures are below the picture, and how many of their texts are cut.
+FIGURES = """() => {
+  const figures = document.querySelector("[class*=st-key-figures]");
+  const named = "[data-testid=stMetricValue], [data-testid=stMetricLabel] p";
+  const texts = [...figures.querySelectorAll(named)];
+  const { bottom } = crfviz.stage().getBoundingClientRect();
+  return { below: figures.getBoundingClientRect().top >= bottom,
+           cut: texts.filter((e) => e.scrollWidth > e.clientWidth).length };
+}"""
+ROWS_OF_NUMBERS = """() => new Set([...document.querySelectorAll(".st-key-em-numbers .stColumn")]
+  .map((column) => Math.round(column.getBoundingClientRect().top))).size"""
+FOLDED = """() => {
+  const all = (what) => [...crfviz.stage().querySelectorAll(what)];
+  const dots = all(".node[data-folded] .dot").filter((dot) => dot.getClientRects().length);
+  return { numbers: all(".rest text").length, dots: dots.length };
 }"""
 # Whether the chart of the page's width ends where its room ends; how many times larger it is drawn.
 WIDE_CHART = """() => {
@@ -81,8 +93,28 @@ def test_first_example_fits_on_a_projector(screen, path):
 def test_picture_of_every_page_and_view_ends_in_the_window(screen, group):
     screen.open("transitions", model="upos-en")
     for path in walk(screen, [entry.path for entry in GROUPED[group]]):
-        # below the words of Learn are two matrices, to which the page may scroll
-        screen.expect_measured(ENDS_BELOW, False, ".main" if path == "learn" else "", where=path)
+        screen.expect_measured(ENDS_BELOW, False, where=path)
+
+
+@pytest.mark.rotating
+@pytest.mark.parametrize("path", ["compare", "entities", "rules"])
+def test_low_window_has_the_picture_before_uncut_figures(screen, path):
+    screen.open(path, model="upos-en")
+    resize(screen, 853, 480)
+    screen.expect_measured(FIGURES, {"below": True, "cut": 0}, where=path)
+
+
+@pytest.mark.rotating
+def test_phone_has_the_numbers_of_em_in_rows(screen):
+    screen.open("em", model="upos-en")
+    resize(screen, 390, 844)
+    screen.expect_measured(ROWS_OF_NUMBERS, 3)
+
+
+@pytest.mark.rotating
+def test_no_dots_lie_behind_numbers_of_folded_tags(screen):
+    screen.open("viterbi", model="upos-en")
+    screen.expect_measured(FOLDED, {"numbers": 9, "dots": 0})
 
 
 @pytest.mark.rotating
