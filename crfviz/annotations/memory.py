@@ -6,6 +6,7 @@ is proposed as it was marked most often, unless finished sentences leave it unma
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
 from crfviz.annotations.hints import Hint
 from crfviz.annotations.records import Annotation, Item
@@ -17,42 +18,56 @@ MAX_LISTED = 3  # sentences named beside a proposal
 Words = tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Version:
+    """What is remembered of one sentence."""
+
+    revision: int
+    number: int  # of the sentence, from 1
+    words: Words
+    tags: tuple[str, ...]
+    names: tuple[tuple[Words, str], ...]  # with types; each once
+
+
 class Memory:
-    """The names that one annotator marked in one document, by sentence."""
+    """The names that one annotator marked in one document."""
 
     def __init__(self) -> None:
-        self.revisions: dict[int, int] = {}  # of the versions read so far, by sentence
-        self._names: dict[int, list[tuple[Words, str]]] = {}  # by sentence, with types
-        self._seen: dict[Words, dict[str, dict[int, int]]] = {}  # types, sentences: position
-        self._first: defaultdict[str, set[Words]] = defaultdict(set)  # names by first word
-        self._plain: dict[int, tuple[Words, tuple[str, ...]]] = {}  # finished sentences, tags
+        self._versions: dict[int, _Version] = {}  # by sentence
+        self._named: defaultdict[Words, set[int]] = defaultdict(set)  # sentences by name
         self._with: defaultdict[str, set[int]] = defaultdict(set)  # finished sentences by word
+        self._longest = 0  # words of a name
 
     def changed(self, revisions: dict[int, int]) -> set[int]:
         """Return the sentences whose version differs from the one read; forget them."""
-        both = self.revisions.keys() | revisions.keys()
-        found = {item for item in both if self.revisions.get(item) != revisions.get(item)}
-        for item in found:
-            self._forget(item)
+        known = {item: version.revision for item, version in self._versions.items()}
+        found = {item for item, _ in known.items() ^ revisions.items()}
+        for item in found & known.keys():
+            version = self._versions.pop(item)
+            for name, _ in version.names:
+                self._named[name].discard(item)
+            for word in version.words:
+                self._with[word].discard(item)
         return found & revisions.keys()
 
     def learn(self, rows: Iterable[tuple[Item, Annotation]]) -> None:
         """Remember the names of versions that were never read, or forgotten."""
         for item, said in rows:
-            words = words_at(item.text, said.offsets)
-            self.revisions[item.id] = said.revision
-            names = self._names[item.id] = []
-            for span in spans(said.final):
-                if said.state == "done" or span.start in said.pins:
-                    name = words[span.start : span.end]
-                    names.append((name, span.type))
-                    kinds = self._seen.setdefault(name, {})
-                    kinds.setdefault(span.type, {})[item.id] = item.position + 1
-                    self._first[name[0]].add(name)
-            if said.state == "done":
-                self._plain[item.id] = (words, said.final)
-                for word in words:
-                    self._with[word].add(item.id)
+            words, is_done = words_at(item.text, said.offsets), said.state == "done"
+            names = tuple(
+                dict.fromkeys(
+                    (words[span.start : span.end], span.type)
+                    for span in spans(said.final)
+                    if is_done or span.start in said.pins
+                )
+            )
+            number = item.position + 1
+            self._versions[item.id] = _Version(said.revision, number, words, said.final, names)
+            for name, _ in names:
+                self._named[name].add(item.id)
+                self._longest = max(self._longest, len(name))
+            for word in words if is_done else ():
+                self._with[word].add(item.id)
 
     def hints(self, item: Item, refused: Collection[tuple[int, int]] = ()) -> tuple[Hint, ...]:
         """Return the remembered names in a sentence; of overlapping names the longest first one.
@@ -61,58 +76,41 @@ class Memory:
             item: the sentence; its own names do not count.
             refused: first and last character of each place that the annotator refused.
         """
-        return tuple(self._hints(item, refused))
+        found, t = list[Hint](), 0
+        while t < len(item.tokens):
+            hint = next(self._hints_at(item, t, refused), None)
+            found += [hint] if hint else []
+            t += len(hint.tags) if hint else 1
+        return tuple(found)
 
-    def _hints(self, item: Item, refused: Collection[tuple[int, int]]) -> Iterator[Hint]:
-        words, t = item.tokens, 0
-        while t < len(words):
-            names = sorted(self._first.get(words[t], ()), key=len, reverse=True)
-            for name in names:
-                places = item.offsets[t : t + len(name)]
-                if words[t : t + len(name)] != name or (places[0][0], places[-1][1]) in refused:
-                    continue
-                if found := self._kind(name, item.id):
-                    kind, why = found
-                    yield Hint(places, (begin(kind), *[inside(kind)] * (len(name) - 1)), why)
-                    t += len(name) - 1
-                    break
-            t += 1
+    def _hints_at(self, item: Item, t: int, refused: Collection[tuple[int, int]]) -> Iterator[Hint]:
+        """Yield the names that begin at a word, the longest first."""
+        for length in range(min(self._longest, len(item.tokens) - t), 0, -1):
+            name, places = item.tokens[t : t + length], item.offsets[t : t + length]
+            if name in self._named and (places[0][0], places[-1][1]) not in refused:
+                kind, numbers = self._marked(name, item.id)
+                if len(numbers) > self._unmarked(name, item.id):
+                    tags = (begin(kind), *[inside(kind)] * (length - 1))
+                    yield Hint(places, tags, f"seen in {_listed(numbers)}")
 
-    def _kind(self, name: Words, own: int) -> tuple[str, str] | None:
-        """Return the usual type of a name and where it was marked; None if it is often no name."""
-        marked = {
-            kind: sorted(place for item, place in sentences.items() if item != own)
-            for kind, sentences in self._seen.get(name, {}).items()
-        }
-        kind = max(marked, key=lambda each: (len(marked[each]), marked[each][-1:]), default="")
-        places = marked.get(kind, [])
-        if not places or self._unmarked(name, own) >= len(places):
-            return None
-        shown = [str(place) for place in places[:MAX_LISTED]]
-        more = len(places) - len(shown)
-        listed = [*shown, *([f"{more:,} more"] if more else [])]
-        return (
-            kind,
-            f"seen in {' and '.join([', '.join(listed[:-1]), listed[-1]][not listed[1:] :])}",
-        )
+    def _marked(self, name: Words, own: int) -> tuple[str, list[int]]:
+        """Return the usual type of a name, and the other sentences in which it was marked so."""
+        marked = defaultdict[str, list[int]](list)
+        for version in (self._versions[item] for item in sorted(self._named[name] - {own})):
+            for each, kind in version.names:
+                if each == name:
+                    marked[kind].append(version.number)
+        usual = max(marked, key=lambda kind: (len(marked[kind]), max(marked[kind])), default="")
+        return usual, sorted(marked[usual])
 
     def _unmarked(self, name: Words, own: int) -> int:
         """Count the finished sentences with the words of a name and no mark on the first."""
         items = set.intersection(*(self._with.get(word, set()) for word in name)) - {own}
-        return sum(
-            any(self._plain[item][1][t] == "O" for t in equal_runs(self._plain[item][0], name))
-            for item in items
-        )
+        versions = (self._versions[item] for item in items)
+        return sum(any(v.tags[t] == "O" for t in equal_runs(v.words, name)) for v in versions)
 
-    def _forget(self, item: int) -> None:
-        self.revisions.pop(item, None)
-        for name, kind in self._names.pop(item, []):
-            kinds = self._seen.get(name, {})
-            kinds.get(kind, {}).pop(item, None)
-            if kind in kinds and not kinds[kind]:
-                del kinds[kind]
-            if not kinds and name in self._seen:
-                del self._seen[name]
-                self._first[name[0]].discard(name)
-        for word in self._plain.pop(item, ((), ()))[0]:
-            self._with[word].discard(item)
+
+def _listed(numbers: list[int]) -> str:
+    more = len(numbers) - MAX_LISTED
+    *first, last = [*map(str, numbers[:MAX_LISTED]), *[f"{more:,} more"] * (more > 0)]
+    return f"{', '.join(first)} and {last}" if first else last
