@@ -172,19 +172,16 @@ def _row(desk: Desk, place: Place) -> Row:
 
 def _confirm(queue: Queue, desk_of: everywhere.DeskOf, rows: list[Row], name: Name) -> None:
     """Store a pin at each place, all of them or none; several of one sentence follow each other."""
-    after: dict[int, Annotation] = {}
     before: dict[int, Annotation] = {}
-    for row in rows:
-        place = row.place
-        desk = desk_of(place.item.id)
-        if place.item.id not in after:
-            stored = store().annotation(place.item.id, queue.layer)
-            version = stored or labelling.begin(desk)
-            if version.offsets != place.offsets:
+    after: dict[int, Annotation] = {}
+    for place in (row.place for row in rows):
+        item, desk = place.item.id, desk_of(place.item.id)
+        if item not in after:
+            stored = store().annotation(item, queue.layer)
+            before[item] = after[item] = stored or labelling.begin(desk)
+            if after[item].offsets != place.offsets:
                 raise ConflictError("A sentence was changed meanwhile: open the list again.")
-            before[place.item.id] = after[place.item.id] = version
-        row.before = after[place.item.id]
-        after[place.item.id] = everywhere.confirm(desk, after[place.item.id], place, name.what)
+        after[item] = everywhere.confirm(desk, after[item], place, name.what)
     tags = tagger_of(queue.document).tags
     saved = {each.item: each for each in queries.save_all(store(), [*after.values()], tags)}
     for row in rows:
