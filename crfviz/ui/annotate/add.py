@@ -41,8 +41,8 @@ from crfviz.ui.annotate.sample import sample
 from crfviz.ui.annotate.settings import (
     SPLITTING,
     TAGS,
+    choose_settings,
     first_words,
-    offer_tags,
 )
 from crfviz.ui.reading_panel import chosen_fields, on_page, pickers
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
@@ -102,7 +102,7 @@ def add_panel() -> None:
     elif pasted.strip():
         _preview(PASTE_NAME, pasted.encode())
     else:
-        offer_tags(cached.tagger(scenario().model))
+        choose_settings((), cached.tagger(scenario().model))
         sample()
 
 

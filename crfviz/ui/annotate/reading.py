@@ -188,7 +188,7 @@ def understood(file: File, at: DeltaGenerator) -> tuple[Import, Settings | None]
     if free.was_split:
         choose_tokenizer(_usual_tokenizer(), at)
     asks = free.items and not free.annotations
-    settings = choose_settings(free, tagger, view_option(ROLE)) if asks else Settings()
+    settings = choose_settings(free.items, tagger, view_option(ROLE)) if asks else Settings()
     if settings is None or settings.tags:
         read = file.read(settings.tags if settings else None)
         _problems(read)

@@ -3,12 +3,13 @@
 A new document gets the tags of a model or of its file, or tags that the reader types.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from crfviz.annotations.files.importing import Import
-from crfviz.annotations.records import DocumentSummary
+from crfviz.annotations.records import DocumentSummary, Item
 from crfviz.annotations.settings import Settings, own_tags, settings_of_text, text_of_settings
 from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
@@ -129,15 +130,15 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
     return replace(settings, tags=typed.tags, keys=typed.keys, colours=kept)
 
 
-def choose_settings(read: Import, tagger: Tagger, role: str = "") -> Settings | None:
-    """Draw the choice of tags for new sentences, which may have tags in a chosen role.
+def choose_settings(items: Sequence[Item], tagger: Tagger, role: str = "") -> Settings | None:
+    """Draw the choice of tags for new sentences, if any; they may have tags in a chosen role.
 
     Finished work keeps the tags of the file unless the model has all of them.
 
     Returns the settings, whose tags are None for the tags of the model; None while no valid tags
     are typed.
     """
-    gold = sorted({tag for item in read.items for tag in item.gold or ()})
+    gold = sorted({tag for item in items for tag in item.gold or ()})
     ways = {MODEL: f"the tags of {plain(tagger.name)}", OWN: "my own tags"}
     if gold:
         ways[FILE] = "the tags of the file"
@@ -152,16 +153,6 @@ def choose_settings(read: Import, tagger: Tagger, role: str = "") -> Settings | 
     except CrfvizError as error:
         st.error(plain(str(error)))
         return None
-
-
-def offer_tags(tagger: Tagger) -> None:
-    """Draw the choice of tags before there are sentences."""
-    ways = {MODEL: f"the tags of {plain(tagger.name)}", OWN: "my own tags"}
-    if bound_buttons("Label with", "tagset", ways, MODEL) == OWN:
-        try:
-            _typed()
-        except CrfvizError as error:
-            st.error(plain(str(error)))
 
 
 def choose_tokenizer(name: str, at: DeltaGenerator) -> None:
