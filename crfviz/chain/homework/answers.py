@@ -186,42 +186,44 @@ def sum_of_column(program: Program, kind: str, table: Array) -> str:
     return f"Z = {' + '.join(terms)} = {_written(kind, total)}"
 
 
-def grade_cells(kind: str, step: Cell, answer: object, size: Cell) -> Verdict:
+def grade_cells(way: int, step: Cell, answer: object, size: Cell) -> Verdict:
     """Grade the cells that the cell of a step is computed from; none at the edge of the sweep."""
-    chosen = as_cells(answer)
+    chosen, source = _cells_of(answer, size), step[0] + way
     T, K = size
-    forward = -1 if kind == BETA else 1
-    source = step[0] - forward
     right = {(source, k) for k in range(K)} if 0 <= source < T else set()
-    where = "after" if kind == BETA else "before"
-    alone = "END alone" if kind == BETA else "START and the emission alone"
-    if chosen is None or not all(0 <= t < T and 0 <= k < K for t, k in chosen):
+    where = "after" if way > 0 else "before"
+    alone = "END alone" if way > 0 else "START and the emission alone"
+    if chosen is None:
         return Verdict(False, "", "Cells of the lattice are expected here.")
     if set(chosen) == right:
         return Verdict(True, "", f"All {K} cells of the word {where}." if right else f"{alone}.")
-    steps = {(t - step[0]) * forward for t, _ in chosen}
-    if not chosen or (right and steps == {-1}):
+    steps = {(t - step[0]) * way for t, _ in chosen}
+    if not chosen or (right and steps == {1}):
         return Verdict(False, "cells missing", "More than these: every way into the cell counts.")
-    if max(steps) > 0:
+    if min(steps) < 0:
         return Verdict(False, "other direction", "The sweep has not come there yet.")
-    if max(steps) == 0:
+    if min(steps) == 0:
         return Verdict(False, "own column", "Cells of the same word do not depend on each other.")
     return Verdict(False, "cells too far", "Only the neighbouring word counts: it holds the rest.")
 
 
-def grade_write(kind: str, step: Cell, answer: object, size: Cell) -> Verdict:
+def grade_write(way: int, step: Cell, answer: object, size: Cell) -> Verdict:
     """Grade the cell that can be computed now: the last empty one of its column."""
-    chosen = as_cells(answer)
-    T, K = size
-    if chosen is None or len(chosen) != 1 or not (0 <= chosen[0][0] < T and 0 <= chosen[0][1] < K):
+    chosen = _cells_of(answer, size)
+    if chosen is None or len(chosen) != 1:
         return Verdict(False, "", "One cell of the lattice is expected here.")
-    (cell,) = chosen
-    if cell == step:
+    if chosen == [step]:
         return Verdict(True, "", "All that it is computed from is there.")
-    forward = -1 if kind == BETA else 1
-    if (cell[0] - step[0]) * forward > 0:
+    if (chosen[0][0] - step[0]) * way < 0:
         return Verdict(False, "too early", "A cell that it is computed from is still empty.")
     return Verdict(False, "already computed", "This cell has its number already.")
+
+
+def _cells_of(answer: object, size: Cell) -> list[Cell] | None:
+    """Return the cells of an answer; None if it names none, or others than those of the lattice."""
+    cells = as_cells(answer)
+    T, K = size
+    return cells if cells is not None and all(0 <= t < T and 0 <= k < K for t, k in cells) else None
 
 
 def grade_tag(program: Program, cell: Cell | None, answer: object, names: Sequence[str]) -> Verdict:

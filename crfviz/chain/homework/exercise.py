@@ -107,6 +107,11 @@ class Exercise:
         return self.program.printed(self.kind)
 
     @property
+    def way(self) -> int:
+        """The position that a cell is computed from, minus its own."""
+        return 1 if self.kind == BETA else -1
+
+    @property
     def arithmetic_of_z(self) -> str:
         """The sum of the factors of all paths, from the last column of the sweep."""
         return sum_of_column(self.program, self.kind, self.table)
@@ -123,18 +128,18 @@ class Exercise:
         Raises:
             CrfvizError: there is no such step.
         """
-        step = self.steps[self._number(n)]
-        kind, size, cell = self.kind, self.table.shape, step.cell
+        number = self._number(n)
+        step, before = self.steps[number], self.steps[number - 1]
         if step.kind == VALUE:
-            return grade_value(self.program, kind, cell, answer, self.slips)
-        if step.kind == WRITE:
-            return grade_write(kind, cell, answer, size)
-        if step.kind == READ:
-            verdict = grade_cells(kind, cell, answer, size)
-            is_sum = verdict.right and not 0 <= cell[0] < size[0]
-            return replace(verdict, why=self.arithmetic_of_z) if is_sum else verdict
-        at = cell if step.kind == POINTER else self._after(cell[0])
-        return grade_tag(self.program, at, answer, self.potentials.tag_names)
+            return grade_value(self.program, self.kind, step.cell, answer, self.slips)
+        if step.kind in (POINTER, PATH):
+            last = step.kind == PATH and before.kind != PATH
+            at = None if last else step.cell if step.kind == POINTER else before.cell
+            return grade_tag(self.program, at, answer, self.potentials.tag_names)
+        grade = grade_write if step.kind == WRITE else grade_cells
+        verdict = grade(self.way, step.cell, answer, self.table.shape)
+        is_sum = verdict.right and not 0 <= step.cell[0] < len(self.table)
+        return replace(verdict, why=self.arithmetic_of_z) if is_sum else verdict
 
     def filled(self, n: int) -> set[tuple[int, int]]:
         """Return the cells that are on the screen at step `n`; all at the end.
@@ -143,18 +148,11 @@ class Exercise:
             CrfvizError: there is no such step.
         """
         T, K = self.table.shape
-        if n == len(self.steps):
-            return {(t, k) for t in range(T) for k in range(K)}
-        cells: set[tuple[int, int]] = set()
-        for step in self.steps[: self._number(n) + 1]:
-            t, k = step.cell
-            before = range(t + 1, T) if self.kind == BETA else range(T if step.kind == PATH else t)
-            cells.update((s, j) for s in before for j in range(K))
-            if step.kind == WRITE:
-                cells.update((t, j) for j in range(K) if j != k)
-            if step.kind == VALUE and step is not self.steps[n]:
-                cells.add((t, k))
-        return cells
+        here = T if n == len(self.steps) else self.steps[self._number(n)].cell[0]
+        coming = {step.cell for step in self.steps[n:] if step.kind == VALUE}
+        begun = {step.cell[0] for step in self.steps[:n] if step.kind == VALUE}
+        swept = [t for t in range(T) if not coming or t in begun or (t - here) * self.way > 0]
+        return {(t, k) for t in swept for k in range(K)} - coming
 
     def replay(self, tries: str | Iterable[str]) -> Progress:
         """Return where some answers lead, given in order, as texts or in one text.
@@ -189,11 +187,6 @@ class Exercise:
         if number >= len(self.steps):
             raise CrfvizError(f"expected a step from 0 to {len(self.steps) - 1}, got {number}")
         return number
-
-    def _after(self, t: int) -> tuple[int, int] | None:
-        """Return the cell of the best path after word t; None after the last word."""
-        path = [step.cell for step in self.steps if step.kind == PATH]
-        return next((cell for cell in path if cell[0] == t + 1), None)
 
 
 @lru_cache(maxsize=64)
@@ -323,13 +316,12 @@ def _steps(found: Exercise, random: Random) -> Iterator[Step]:
     T, K = table.shape
     columns = [0, 1 + int(random.random() * (T - 2)), T - 1]
     letter = LETTERS[kind]
-    for t in columns[::-1] if kind == BETA else columns:
+    for t in columns[:: -found.way]:
         early = int(random.random() * K)
         k = (early + 1 + int(random.random() * (K - 1))) % K
         yield _value(found, t, early)
         yield Step(WRITE, (t, k), f"Which cell of {letter} can be computed now?", (t, k))
-        source = t + 1 if kind == BETA else t - 1
-        inputs = [(source, j) for j in range(K)] if 0 <= source < T else []
+        inputs = [(t + found.way, j) for j in range(K)] if 0 <= t + found.way < T else []
         question = f"Which cells is {letter}(“{words[t]}”, {names[k]}) computed from?"
         yield Step(READ, (t, k), question, inputs)
         yield _value(found, t, k)

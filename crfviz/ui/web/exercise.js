@@ -54,7 +54,8 @@ class Exercise {
     this.outbox.close();
     removeEventListener("click", this.onClick, true);
     removeEventListener("keydown", this.onKey, true);
-    this.mark([], null);
+    Object.assign(this, { picked: [], data: null });
+    this.mark();
   }
 
   receive(data, send) {
@@ -89,7 +90,7 @@ class Exercise {
     this.conclude(data, over);
     this.table.replaceChildren(html("caption", "transitions"), ...tableOf(data.rows).childNodes);
     if (data.ask === "value") this.focusInput();
-    this.mark(this.picked, data.cell);
+    this.mark();
   }
 
   // The cell where the sweep of α or β ends. It has no column in the lattice.
@@ -135,7 +136,7 @@ class Exercise {
       if (!this.waits) this.input.value = ""; // what is typed while Python grades stays in the field
       this.answer(text);
     } else if (this.data.ask === "read") {
-      this.answer(this.picked.map(String).join(" ") || NOTHING);
+      this.answer(this.picked.join(" ") || NOTHING);
     }
   }
 
@@ -146,7 +147,7 @@ class Exercise {
     this.tries = tries;
     this.waits = true;
     this.picked = [];
-    this.mark([], this.data.cell);
+    this.mark();
     this.outbox.post({});
   }
 
@@ -156,42 +157,39 @@ class Exercise {
     if (!node || node === this.sum || !this.data || this.data.ask === null || !this.root.isConnected) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    this.choose(node.dataset.node.split(",").map(Number));
+    this.choose(node.dataset.node);
   }
 
-  choose([t, k]) {
+  choose(node) {
     const { ask } = this.data;
     if (ask === "read") {
-      const rest = this.picked.filter((cell) => String(cell) !== `${t},${k}`);
-      this.picked = rest.length === this.picked.length ? [...rest, [t, k]] : rest;
-      this.mark(this.picked, this.data.cell);
-    } else if (ask === "write") this.answer(`${t},${k}`);
-    else if (ask === "path" || ask === "pointer") this.answer(String(k));
+      const rest = this.picked.filter((each) => each !== node);
+      this.picked = rest.length < this.picked.length ? rest : [...rest, node];
+      this.mark();
+    } else if (ask === "write") this.answer(node);
+    else if (ask === "path" || ask === "pointer") this.answer(node.split(",")[1]);
   }
 
   key(event) {
+    const { data } = this;
     const inside = event.composedPath()[0];
-    const at = inside.closest?.("[data-node]")?.dataset.node;
-    if (!this.data || this.data.ask === null || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!data || data.ask === null || event.altKey || event.ctrlKey || event.metaKey) return;
     if (inside.matches?.(TEXT_FIELD) || (inside.closest?.("button, a, [role=radio]") && !MOVES[event.key])) return;
-    if (MOVES[event.key]) this.move(at ? at.split(",").map(Number) : null, MOVES[event.key]);
-    else if (event.key === " " && at) this.choose(at.split(",").map(Number));
-    else if (event.key === "Enter") {
-      const cell = at?.split(",").map(Number);
-      if (this.data.ask === "read" && !event.shiftKey && cell && !this.picked.some((each) => String(each) === at))
-        this.choose(cell);
-      else if (cell && this.data.ask !== "read") this.choose(cell);
-      else this.submit();
-    } else return;
+    const at = inside.closest?.("[data-node]")?.dataset.node;
+    const ends = data.ask === "read" && (event.shiftKey || this.picked.includes(at));
+    if (MOVES[event.key]) this.move(at, MOVES[event.key]);
+    else if (at && (event.key === " " || (event.key === "Enter" && !ends))) this.choose(at);
+    else if (event.key === "Enter") this.submit();
+    else return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }
 
   move(from, [x, y]) {
-    const [T, K] = this.data.size;
-    const within = (value, size) => Math.max(0, Math.min(size - 1, value));
-    const [t, k] = from ? [from[0] + x, from[1] + y] : (this.data.cell ?? [0, 0]);
-    const node = `${within(t, T)},${within(k, K)}`;
+    const { size, cell } = this.data;
+    const [t, k] = from ? from.split(",").map(Number) : (cell ?? [0, 0]);
+    const place = from ? [t + x, k + y] : [t, k];
+    const node = place.map((each, axis) => Math.max(0, Math.min(size[axis] - 1, each))).join();
     this.nodes()
       .find(({ dataset }) => dataset.node === node)
       ?.focus();
@@ -203,14 +201,13 @@ class Exercise {
   }
 
   // Outlines the chosen cells, and the cell that is asked about.
-  mark(picked, cell, left = 120) {
-    const chosen = picked.map(String);
+  mark(left = 120) {
     const nodes = this.nodes();
     const drawn = nodes.some((node) => node !== this.sum);
-    if (!drawn && left) requestAnimationFrame(() => this.mark(this.picked, this.data.cell, left - 1));
+    if (!drawn && left) requestAnimationFrame(() => this.mark(left - 1));
     for (const node of nodes) {
-      node.toggleAttribute("data-picked", chosen.includes(node.dataset.node));
-      node.toggleAttribute("data-target", node.dataset.node === String(cell));
+      node.toggleAttribute("data-picked", this.picked.includes(node.dataset.node));
+      node.toggleAttribute("data-target", node.dataset.node === String(this.data?.cell));
     }
   }
 }
