@@ -21,14 +21,14 @@ from crfviz.ui.panels.risk import (
     by_corpus,
     chosen_level,
     cost_box,
-    costs_of_kinds,
+    costs_in_link,
     fail_notes,
+    set_cost,
 )
 from crfviz.ui.session.bound_widgets import bound_buttons
-from crfviz.ui.session.scenario_state import set_view_option
 from crfviz.ui.session.scheduling import BusyError, turn
 from crfviz.ui.session.session_store import get_value, set_value, widget_value
-from crfviz.ui.state.scenario import COSTS, DIAL, OF
+from crfviz.ui.state.scenario import DIAL, OF
 from crfviz.ui.words import plain
 from crfviz.views.figures.charts import CHOSEN, cost_curve_chart
 from crfviz.views.formatting import count
@@ -85,9 +85,9 @@ def _curve(analysis: Analysed, judged: Sequence[Judged]) -> None:
     if entity_scheme(tags) is None:
         st.info("The curve needs tags of entities; the page Risk has a dial for other tags.")
         return
-    costs = costs_of_kinds()
+    costs = costs_in_link(tags)
     kind = bound_buttons("Vary", DIAL, NAMES, KINDS[0])
-    cost_box(kind, costs)
+    cost_box(kind, costs, tags)
     now = costs.get(kind, 1.0)
     values = sorted({*VALUES, now})
     others = {name: cost for name, cost in costs.items() if name != kind}
@@ -96,7 +96,7 @@ def _curve(analysis: Analysed, judged: Sequence[Judged]) -> None:
     st.vega_lite_chart(
         spec=cost_curve_chart(table, now, NAMES[kind]).to_dict(),
         key=CHART,
-        on_select=lambda: _choose(kind, table),
+        on_select=lambda: _choose(kind, table, tags),
         width="stretch",
         alt="Precision by recall along the cost; the table below has the numbers",
     )
@@ -104,14 +104,12 @@ def _curve(analysis: Analysed, judged: Sequence[Judged]) -> None:
     show_table("cost_curve", table)
 
 
-def _choose(kind: str, table: Table) -> None:
+def _choose(kind: str, table: Table, tags: tuple[str, ...]) -> None:
     """Set the cost of the clicked point."""
     points = widget_value(CHART)["selection"].get(CHOSEN, [])
     known = {row["value"] for row in table}
     if points and points[0].get("value") in known:
-        value = float(points[0]["value"])
-        kept = {**costs_of_kinds(), kind: value}
-        set_view_option(COSTS, ",".join(f"{name}={cost:g}" for name, cost in kept.items()))
+        set_cost(kind, float(points[0]["value"]), tags)
 
 
 def _sets(analysis: Analysed, judged: Sequence[Judged]) -> None:

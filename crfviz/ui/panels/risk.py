@@ -20,7 +20,6 @@ from crfviz.chain.questions.costs import (
     between_intervals,
     cost_intervals,
     cost_matrix,
-    costs_text,
     least_cost,
     parse_costs,
 )
@@ -68,18 +67,37 @@ FAILS = (
 
 def dial(scene: Scene) -> Picture:
     """Draw the costs and the choice of what varies; return the picture."""
-    if entity_scheme(scene.tags) is None:
-        return _without_entities(scene)
-    costs = costs_of_kinds()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        kind = bound_buttons("Vary", DIAL, NAMES, KINDS[0])
-        for each in KINDS:
-            cost_box(each, costs)
-    paths, value = Counted(scene.now), costs.get(kind, 1.0)
-    found = paths.intervals(cost_intervals(paths.chain, costs, kind, high=_highest(value)))
-    path, table = paths.tags(least_cost(paths.chain, costs).path), cost_matrix(scene.tags, costs)
-    note = cost_note(scene.now, path, table, found)
-    return dial_picture(scene.now, path, found, value, note)
+    of_kinds, tags, paths = entity_scheme(scene.tags) is not None, scene.tags, Counted(scene.now)
+    dials = {BETWEEN: "Viterbi to max-marginal", CELL: "cost of a mistake"}
+    gap: Any = "xsmall" if of_kinds else "small"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap=gap):
+        if not of_kinds and bound_buttons("Vary", DIAL, dials, BETWEEN) == BETWEEN:
+            return _between(scene.now, paths)
+        costs = costs_in_link(tags)
+        vary = (
+            bound_buttons("Vary", DIAL, NAMES, KINDS[0])
+            if of_kinds
+            else (
+                bound_tag("True tag", "true", tags, tags[0], width=140),
+                bound_tag("Chosen tag", "taken", tags, tags[-1], width=140),
+            )
+        )
+        varied = vary if isinstance(vary, str) else names_text(*vary)
+        for key in KINDS if of_kinds else [varied]:
+            cost_box(key, costs, tags)
+    value, table = costs.get(varied, _usual(varied)), table_of_costs(costs, tags)
+    of_copies = table[np.ix_(paths.of, paths.of)]
+    high = max(HIGHEST, 2 * value)
+    found = paths.intervals(cost_intervals(paths.chain, of_copies, vary, high=high))
+    path = paths.tags(least_cost(paths.chain, of_copies).path)
+    return dial_picture(scene.now, path, found, value, cost_note(scene.now, path, table, found))
+
+
+def _between(now: Analysis, paths: "Counted") -> Picture:
+    share = bound_number(st.slider, "Share", SHARE, 0.0, 0.0, 1.0, step=0.01, width=320)
+    found = paths.intervals(between_intervals(paths.chain))
+    path = next(each.path for each in found if share <= each.high)
+    return dial_picture(now, path, found, share, between_note(now, path, found))
 
 
 class Counted:
@@ -113,84 +131,59 @@ class Counted:
         )
 
 
-def _highest(value: float) -> float:
-    return max(HIGHEST, 2 * value)
+def costs_in_link(tags: tuple[str, ...]) -> dict[str, float]:
+    """Return the costs of the link by kind of error, or by true and chosen tag, as in `NOUN VERB`.
 
-
-def costs_of_kinds() -> dict[str, float]:
-    """Return the costs of the link, by kind of error; empty if they are invalid."""
-    try:
-        return parse_costs(view_option(COSTS))
-    except CrfvizError:  # a link of a model with other tags
-        return {}
-
-
-def cost_box(kind: str, costs: Mapping[str, float]) -> None:
-    """Draw the box of one cost."""
-
-    def store(cost: float | None) -> None:
-        kept = {**costs_of_kinds(), kind: 1.0 if cost is None else cost}
-        changed = {name: value for name, value in kept.items() if value != 1.0}
-        set_view_option(COSTS, costs_text(changed) if changed else "")
-
-    value = min(MAX_COST, costs.get(kind, 1.0))
-    label = NAMES[kind].capitalize()
-    limits: dict[str, Any] = {"min_value": 0.0, "max_value": MAX_COST, "step": 0.5, "width": 100}
-    bound_to(st.number_input, label, f"cost.{kind}", value, store, **limits)
-
-
-def _without_entities(scene: Scene) -> Picture:
-    dials = {BETWEEN: "Viterbi to max-marginal", CELL: "cost of a mistake"}
-    now, tags, paths = scene.now, scene.tags, Counted(scene.now)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if bound_buttons("Vary", DIAL, dials, BETWEEN) == BETWEEN:
-            share = bound_number(st.slider, "Share", SHARE, 0.0, 0.0, 1.0, step=0.01, width=320)
-            found = paths.intervals(between_intervals(paths.chain))
-            path = next(each.path for each in found if share <= each.high)
-            return dial_picture(now, path, found, share, between_note(now, path, found))
-        costs = costs_of_cells(tags)
-        true = bound_tag("True tag", "true", tags, tags[0], width=140)
-        chosen = bound_tag("Chosen tag", "taken", tags, tags[-1], width=140)
-        _cell_box((true, chosen), costs, tags)
-    table = table_of_costs(costs, tags)
-    value = float(table[tags.index(true), tags.index(chosen)])
-    of_copies = table[np.ix_(paths.of, paths.of)]
-    found = cost_intervals(paths.chain, of_copies, (true, chosen), high=_highest(value))
-    found, path = paths.intervals(found), paths.tags(least_cost(paths.chain, of_copies).path)
-    return dial_picture(now, path, found, value, cost_note(now, path, table, found))
-
-
-def costs_of_cells(tags: tuple[str, ...]) -> dict[tuple[str, str], float]:
-    """Return the costs of the link by (true, chosen) tag, such as `NOUN VERB 3`; 1 for others."""
-    found = {}
-    for part in view_option(COSTS).split(";"):
+    Others cost 1. What is invalid for these tags is left out: the link may be of another model.
+    """
+    text, found = view_option(COSTS), dict[str, float]()
+    if entity_scheme(tags):
+        with suppress(CrfvizError):
+            found = parse_costs(text)
+        return found
+    for part in text.split(";"):
         names, _, number = part.rpartition(" ")
         cell, cost = read_names(names, tags, tags), read_number(number)
         if cell and cost is not None and 0.0 <= cost <= MAX_COST:
-            found[cell] = cost
+            found[names_text(*cell)] = cost
     return found
 
 
-def table_of_costs(costs: Mapping[tuple[str, str], float], tags: tuple[str, ...]) -> Array:
-    """Return (K, K) costs: 1 for an error, or what the reader chose."""
+def set_cost(key: str, cost: float, tags: tuple[str, ...]) -> None:
+    """Set one cost in the link."""
+    kept = {**costs_in_link(tags), key: cost}
+    sign, end = "=," if entity_scheme(tags) else " ;"
+    texts = [f"{each}{sign}{value:g}" for each, value in kept.items() if value != _usual(each)]
+    set_view_option(COSTS, end.join(texts))
+
+
+def _usual(key: str) -> float:
+    """Return the cost of what no link has: 1, or 0 if true and chosen tag are the same."""
+    true, _, chosen = key.partition(" ")
+    return float(true != chosen)
+
+
+def table_of_costs(costs: Mapping[str, float], tags: tuple[str, ...]) -> Array:
+    """Return (K, K) costs of these errors; 1 for others."""
+    if entity_scheme(tags):
+        return cost_matrix(tags, costs)
     table = 1.0 - np.eye(len(tags))
-    for (true, chosen), cost in costs.items():
-        table[tags.index(true), tags.index(chosen)] = cost
-    return cost_matrix(tags, table)
+    for key, cost in costs.items():
+        if cell := read_names(key, tags, tags):
+            table[tags.index(cell[0]), tags.index(cell[1])] = cost
+    return table
 
 
-def _cell_box(
-    cell: tuple[str, str], costs: Mapping[tuple[str, str], float], tags: tuple[str, ...]
-) -> None:
-    usual = float(cell[0] != cell[1])
+def cost_box(key: str, costs: Mapping[str, float], tags: tuple[str, ...]) -> None:
+    """Draw the box of one cost."""
+    limits: dict[str, Any] = {"min_value": 0.0, "max_value": MAX_COST, "step": 0.5, "width": 100}
+    name, usual = key if key in KINDS else "cell", _usual(key)
 
     def store(cost: float | None) -> None:
-        kept = {**costs_of_cells(tags), cell: usual if cost is None else cost}
-        texts = [f"{names_text(a, b)} {v:g}" for (a, b), v in kept.items() if v != float(a != b)]
-        set_view_option(COSTS, ";".join(texts))
+        set_cost(key, usual if cost is None else cost, tags)
 
-    limits: dict[str, Any] = {"min_value": 0.0, "max_value": MAX_COST, "step": 0.5, "width": 120}
-    bound_to(st.number_input, "Cost", "cost.cell", costs.get(cell, usual), store, **limits)
+    value, label = min(MAX_COST, costs.get(key, usual)), NAMES.get(key, "cost").capitalize()
+    bound_to(st.number_input, label, f"cost.{name}", value, store, **limits)
 
 
 def code_of(scene: Scene, picture: Picture) -> str:
@@ -205,19 +198,16 @@ def code_of(scene: Scene, picture: Picture) -> str:
     frame, of_kinds = cost_frame(scene), bool(entity_scheme(scene.tags))
     if frame is None or (scene.rule and not of_kinds):  # a matrix has no copies of tags
         return ""
-    costs = costs_of_kinds() if of_kinds else frame.to_numpy().tolist()
+    costs = costs_in_link(scene.tags) if of_kinds else frame.to_numpy().tolist()
     return f"costs = {costs!r}\nprint(crfviz.least_cost({chain}, costs).names)\n"
 
 
 def cost_frame(scene: Scene) -> pd.DataFrame | None:
     """Return the matrix of costs, true tag by chosen tag; None for another dial."""
-    if entity_scheme(scene.tags):
-        table = cost_matrix(scene.tags, costs_of_kinds())
-    elif choice_option(DIAL, (BETWEEN, CELL), BETWEEN) == CELL:
-        table = table_of_costs(costs_of_cells(scene.tags), scene.tags)
-    else:
+    tags = scene.tags
+    if not entity_scheme(tags) and choice_option(DIAL, (BETWEEN, CELL), BETWEEN) == BETWEEN:
         return None
-    return pd.DataFrame(table, index=list(scene.tags), columns=list(scene.tags))
+    return pd.DataFrame(table_of_costs(costs_in_link(tags), tags), index=tags, columns=tags)
 
 
 def calibrated_set(scene: Scene) -> Picture:
