@@ -6,7 +6,16 @@ import { clamp } from "../numbers.js";
 
 /** @import { LabellerPayload, Labelling, OccurrenceData } from "../types.js" */
 
-const LIST_HINT = "↑ ↓ places · y yes · n no · a all that are left · ⌫ undo one, Shift ⌫ all · Esc back";
+const LIST_HINT = "↑ ↓ places";
+// Each answer with its button, its key as displayed, and the key.
+const ANSWERS = [
+  ["yes", "Yes", "y", "y"],
+  ["no", "No", "n", "n"],
+  ["all", "All that are left", "a", "a"],
+  ["undo", "Undo", "⌫", "Backspace"],
+  ["undo all", "Undo all", "⇧⌫", "Shift+Backspace"],
+  ["close", "Back", "Esc", "Escape"],
+];
 
 // Builds the line, the list and the explanation, and returns how to write them.
 /** @param {Labelling} labelling */
@@ -68,19 +77,12 @@ function occurrence(labelling, each, at, chosen) {
 
 /** @param {Labelling} labelling */
 function actions(labelling) {
-  /** @param {string} text @param {string} key @param {string} said */
-  const act = (text, key, said) =>
-    button([html("span", text), html("kbd", key)], () => labelling.idle(() => answer(labelling, said)), {
+  const buttons = ANSWERS.map(([said, text, shown]) =>
+    button([html("span", text), html("kbd", shown)], () => labelling.idle(() => answer(labelling, said)), {
       "data-answer-all": said,
-    });
-  return html("div.actions", [
-    act("Yes", "y", "yes"),
-    act("No", "n", "no"),
-    act("All that are left", "a", "all"),
-    act("Undo", "⌫", "undo"),
-    act("Undo all", "⇧⌫", "undo all"),
-    act("Back", "Esc", "close"),
-  ]);
+    }),
+  );
+  return html("div.actions", buttons);
 }
 
 // Sends an answer about the place under the cursor; after yes and no the cursor goes to the next open one.
@@ -107,10 +109,9 @@ export function everywhereKey(labelling, { key, shiftKey }) {
   const { everywhere } = labelling.data;
   const rows = everywhere?.rows;
   if (!rows) return everywhere?.left && key === listKey(labelling.data) ? () => answer(labelling, "open") : undefined;
-  /** @type {Record<string, string>} */
-  const answers = { y: "yes", n: "no", a: "all", Escape: "close", Backspace: shiftKey ? "undo all" : "undo" };
-  const said = answers[key.length === 1 ? key.toLowerCase() : key];
-  if (said) return () => answer(labelling, said);
+  const pressed = key.length === 1 ? key.toLowerCase() : shiftKey && key === "Backspace" ? `Shift+${key}` : key;
+  const found = ANSWERS.find(([, , , own]) => own === pressed);
+  if (found) return () => answer(labelling, found[0]);
   const by = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[key];
   if (by === undefined) return key === "Tab" ? undefined : () => {};
   return () => {
