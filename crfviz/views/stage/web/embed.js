@@ -3,12 +3,12 @@
 
 /** @import { Way } from "./types.js" */
 
-export function onSlide() {
+function onSlide() {
   return window.parent !== window && new URLSearchParams(location.search).get("embed") === "stage";
 }
 
 /** @param {string} key */
-export function handOn(key) {
+function handOn(key) {
   window.parent.postMessage({ crfviz: "key", key }, "*"); // a key is not secret, and any page may embed the slide
 }
 
