@@ -45,7 +45,7 @@ from crfviz.text.readers.rows import Wanted
 from crfviz.text.splitting import CHARACTERS, ENGLISH, SURE, splitter, told_by
 
 FEATURES = "features"  # architecture: a CRF over the features of the perceptron
-WORD_SIZE = 64  # with --vectors: the size that each fixed vector is projected to
+WORD_SIZE = 58  # with --vectors: the size that each fixed vector is projected to
 AUXILIARY = 0.5  # weight of the XPOS loss beside that of the CRF, the actual objective
 
 

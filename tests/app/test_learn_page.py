@@ -87,7 +87,7 @@ def test_link_after_a_step_on_forty_words_is_complete(app, model):
     sentence = " ".join(["The", "old", "man", "boats", "."] * 8)
     learn(app, model=model, sentence=sentence, **{"v.size": "2"})
     button(app, "Take the step").click().run()
-    assert len(edits_of(app)) > 40
+    assert len(edits_of(app)) > 30  # of the 45 scores that BIO allows, and more without a scheme
     assert sum(map(len, app.query_params["m"])) < 2500
     assert any(">Copy link<" in each.proto.body for each in app.get("html"))
 
