@@ -1,7 +1,7 @@
 // The marked name elsewhere in the document: the line below the sentence, the list of its places and their keys; and
 // why a word has its tag. While the list is open, it takes the keys.
 
-import { button, flag, html, mark } from "../dom.js";
+import { button, flag, html, mark, setText } from "../dom.js";
 import { clamp } from "../numbers.js";
 
 /** @import { LabellerPayload, Labelling, OccurrenceData } from "../types.js" */
@@ -23,8 +23,10 @@ export function buildEverywhere(labelling) {
   const line = html("div.everywhere");
   const list = html("div.occurrences", { role: "listbox", "aria-label": "The same name elsewhere" });
   const why = html("div.because", { role: "note", "aria-live": "polite" });
+  const hint = html("div.hint");
+  const keys = html("div.answers", actions(labelling), hint); // below the list, which may scroll
   return {
-    elements: [line, why, list],
+    elements: [line, why, list, keys],
     /** @param {Labelling} labelling */
     write({ data, row }) {
       writeLine(line, labelling, data);
@@ -32,13 +34,9 @@ export function buildEverywhere(labelling) {
       mark(why, "data-because", data.why ? String(data.why.word) : null);
       why.replaceChildren(...(data.why?.lines ?? []).map((text) => html("p", text)));
       const rows = data.everywhere?.rows ?? null;
-      list.hidden = !rows;
-      list.replaceChildren(
-        ...(rows ?? []).map((each, at) => occurrence(labelling, each, at, at === row)),
-        ...(rows
-          ? [actions(labelling), html("div.hint", rows.length ? LIST_HINT : "No place is left. Esc goes back.")]
-          : []),
-      );
+      list.hidden = keys.hidden = !rows;
+      setText(hint, rows?.length ? LIST_HINT : "No place is left. Esc goes back.");
+      list.replaceChildren(...(rows ?? []).map((each, at) => occurrence(labelling, each, at, at === row)));
       list.querySelector("[data-cursor]")?.scrollIntoView({ block: "nearest" });
     },
   };
