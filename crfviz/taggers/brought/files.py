@@ -27,6 +27,7 @@ from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
 from crfviz.taggers.brought.logits_file import (
     PARQUET_MAGIC,
     arrays_of_tensors,
+    columns_of_parquet,
     has_scores,
     read_parquet,
     read_score_tensors,
@@ -233,6 +234,8 @@ def keys_of(files: Sequence[tuple[str, bytes]]) -> dict[str, list[str]]:
             found = arrays_in({n: (each.dtype.kind, each.shape) for n, each in arrays.items()})
         elif kind == TENSORS:
             found = arrays_of_tensors(content)
+        elif kind == PARQUET:
+            found = columns_of_parquet(content)
         if found:
             return found
     return {}
@@ -310,7 +313,7 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
     if kinds == {TENSORS}:
         return read_score_tensors(files[TENSORS], reading)
     if kinds == {PARQUET}:
-        return read_parquet(files[PARQUET])
+        return read_parquet(files[PARQUET], dict(reading.keys))
     if len(scores) == 1 and len(layer) == len(kinds) - 1 <= 1:
         if JSON in scores:
             draft = read_json(text_of("The JSON", files[JSON]), dict(reading.keys))

@@ -8,6 +8,7 @@ the metadata of its schema.
 
 import io
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from crfviz.taggers.brought.parsed_model import (
     precision_notes,
 )
 from crfviz.taggers.brought.scores_file import (
+    NO_KEYS,
     OF_SENTENCE,
     arrays_in,
     in_order,
@@ -103,8 +105,36 @@ def arrays_of_tensors(data: bytes) -> dict[str, list[str]]:
     )
 
 
-def read_parquet(data: bytes) -> ParsedModel:
+def columns_of_parquet(data: bytes) -> dict[str, list[str]]:
+    """Return the columns that may have scores and words, by usual name.
+
+    Returns:
+        Nothing if each column has a usual name of its own, or the file is damaged.
+    """
+    import pyarrow  # slow to load
+    from pyarrow import parquet
+
+    try:
+        fields = list(parquet.read_schema(io.BytesIO(data)))
+    except (pyarrow.ArrowException, OSError, ValueError):
+        return {}
+    names = {field.name for field in fields}
+    if names <= {*OF_SENTENCE, *SCORES} and len(names & {*SCORES}) == 1:
+        return {}
+    ends = {"emissions": r"list<.*list<.*(float|double)>+", "tokens": "list<[^<]*string>"}
+    found = {
+        usual: [field.name for field in fields if re.fullmatch(end, str(field.type))]
+        for usual, end in ends.items()
+    }
+    return {usual: columns for usual, columns in found.items() if columns}
+
+
+def read_parquet(data: bytes, keys: Mapping[str, str] = NO_KEYS) -> ParsedModel:
     """Return the scores in a .parquet file, one sentence per row.
+
+    Args:
+        data: the file.
+        keys: usual names of columns that the caller chooses; others are then left out.
 
     Raises:
         FormatError: it is damaged or too large, or has no scores.
@@ -128,19 +158,23 @@ def read_parquet(data: bytes) -> ParsedModel:
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise FormatError(f"The .parquet file is damaged ({str(error)[:80]}).") from error
     known = (*OF_SENTENCE, *SCORES)
-    if not any(name in table.column_names for name in SCORES):
+    left = [name for name in table.column_names if keys and name not in (*known, *keys)]
+    if not any(keys.get(name, name) in SCORES for name in table.column_names):
         held = ", ".join(table.column_names)
         raise FormatError(
             f"The .parquet file has no column “logits” or “emissions”; it holds {held[:200]}."
         )
-    unknown = next((name for name in table.column_names if name not in known), None)
+    read = [name for name in table.column_names if name not in left]
+    unknown = next((name for name in read if keys.get(name, name) not in known), None)
     if unknown is not None:
         raise FormatError(f"There is no field {unknown[:60]!r}; known: {', '.join(known)}.")
     metadata = table.schema.metadata or {}
     texts = _texts({k.decode("utf-8", "replace"): v for k, v in metadata.items()})
-    sentences = [{n: v for n, v in row.items() if v is not None} for row in rows]
+    sentences = [{n: row[n] for n in read if row[n] is not None} for row in rows]
     content = {n: v for n, v in texts.items() if n in ("tags", "id2label")}
-    return read_sentences_of(PARQUET_KIND, {**content, "sentences": sentences})
+    draft = read_sentences_of(PARQUET_KIND, {**content, "sentences": sentences}, keys)
+    notes = [f"Other columns were chosen in place of {', '.join(left)[:200]}."] * bool(left)
+    return replace(draft, notes=[*notes, *draft.notes])
 
 
 def _texts(metadata: Mapping[str, str | bytes]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pyarrow import parquet
 import crfviz
 from crfviz.chain.forward_backward import log_partition
 from crfviz.exceptions import FormatError
+from crfviz.taggers.brought import files
 from tests.support.brought import as_npz, understand
 
 LABELS = ["O", "B-X", "I-X"]
@@ -133,3 +134,16 @@ def test_damaged_parquet_or_one_without_scores_is_rejected():
     parquet.write_table(pyarrow.table({"text": ["a"]}), buffer)
     with pytest.raises(FormatError, match="it holds text"):
         understand((name, buffer.getvalue()))
+
+
+def test_columns_of_parquet_under_other_names_are_chosen():
+    buffer = io.BytesIO()
+    columns = {"y": LOGITS, "logits": [[[9.0] * 3] * len(words) for words in WORDS], "w": WORDS}
+    parquet.write_table(pyarrow.table({**columns, "id": [1, 2]}), buffer)
+    file = "scores.parquet", buffer.getvalue()
+    assert files.keys_of([file]) == {"emissions": ["y", "logits"], "tokens": ["w"]}
+    found = understand(file, keys=(("y", "emissions"), ("w", "tokens")))
+    assert [each.emissions.tolist() for each in found.sentences] == LOGITS
+    assert [list(each.tokens) for each in found.sentences] == WORDS
+    assert "Other columns were chosen in place of id." in found.notes
+    assert files.keys_of([as_logits_parquet()]) == {}
