@@ -22,7 +22,7 @@ from crfviz.corpus.shards.shard import SHARD_BYTES, Shard, ShardCache, cache_fol
 from crfviz.corpus.shards.workers import InProcessPool, Job, ProcessPool, WorkerPool, run_shards
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.files import decoded
-from crfviz.text.formats import FormatName, detect_format
+from crfviz.text.formats import FormatName, detect_format, warn_of_comments
 from crfviz.text.readers.reading import Choice
 from crfviz.text.rewriting import format_of_parts, rewritten
 
@@ -110,9 +110,9 @@ def _opened(path: Path, name: str, file_format: FormatName | None) -> Iterator[S
     with nullcontext() if piped else file:
         head: list[bytes] = []
         with _readable(name):
-            format_name = file_format or detect_format(
-                islice(_lines(file, name, head), PIPED_LINES), name=name
-            )
+            first = [*islice(_lines(file, name, head), PIPED_LINES)]
+            format_name = file_format or detect_format(first, name=name)
+            warn_of_comments(first, format_name, name=name)
             size = os.fstat(file.fileno()).st_size if path.is_file() else None
         yield Source(file, name, b"".join(head), format_name, size, format_name)
 

@@ -16,7 +16,8 @@ from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, render_colum
 from crfviz.text.files import abbreviate, decoded, lines_of
 from crfviz.text.jsonl import render_jsonl
 from crfviz.text.readers.finding import find_format
-from crfviz.text.readers.losses import LossWarning
+from crfviz.text.readers.losses import Losses, LossWarning
+from crfviz.text.readers.misc import note_comments
 from crfviz.text.readers.reading import HAS_ANSWERS, Choice, Reader
 from crfviz.text.readers.rows import ANY, SAMPLE, Wanted
 from crfviz.text.readers.spelling import Tagged
@@ -254,6 +255,17 @@ def parse_part(
         sequences = fasta.records(lines, name, first_line)
         return ((record.line, Sentence(record.letters)) for record in sequences)
     return columns.numbered_sentences(lines, LAYOUTS[file_format], name, first_line)
+
+
+def warn_of_comments(lines: Iterable[str], file_format: FormatName, *, name: str) -> None:
+    """Warn of entities in comments of the first lines, for files that `parse_part` reads."""
+    losses = Losses(name)
+    for block in columns.blocks(lines) if file_format in LAYOUTS else ():
+        rows = [line.split("\t") for _, line in block if "\t" in line]
+        tags = [row[LAYOUTS[file_format].tag] for row in rows if len(row) >= len(rows[0])]
+        note_comments(block, tags, losses)
+    for message in losses.messages():
+        warnings.warn(message, LossWarning, stacklevel=2)
 
 
 def detect_format(lines: Iterable[str], *, name: str = "text", wanted: Wanted = ANY) -> FormatName:

@@ -6,6 +6,7 @@ import pytest
 
 from crfviz.__main__ import main
 from crfviz.text.formats import read_sentences
+from crfviz.text.readers.losses import LossWarning
 from crfviz.text.readers.spelling import convert_tags
 from tests.support.paths import ROOT
 
@@ -54,3 +55,11 @@ def test_input_error_is_not_reported_as_an_interrupted_run(tmp_path, capsys):
     said = capsys.readouterr().err
     assert f"{path}, line 2: expected" in said
     assert "stopped" not in said
+
+
+def test_entities_in_comments_of_a_file_in_parts_are_said_lost(tmp_path):
+    path = tmp_path / "a.conllu"
+    row = "1\tOslo\t_\tPROPN" + "\t_" * 6
+    path.write_text(f'# entities = [[0, 1, "LOC"]]\n{row}\n', "utf-8")
+    with pytest.warns(LossWarning, match="entities in the comment “entities” were left out"):
+        assert main(["evaluate", str(path), "--model", "upos-en-hmm"]) == 0
