@@ -22,6 +22,7 @@ Special cases in real files:
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from crfviz.exceptions import FormatError
@@ -128,7 +129,20 @@ def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:
         FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
     """
     rows = (_word(number, line, layout, name) for number, line in block if not is_comment(line))
-    return [row for row in rows if row is not None]
+    words = [row for row in rows if row is not None]
+    odd = next((row for row in words if len(row.cells) != len(words[0].cells)), None)
+    if odd is not None and layout.tag < 0:
+        raise FormatError(
+            f"{name}, line {odd.number}: expected {len(words[0].cells)} columns, as in line "
+            f"{words[0].number}, got {len(odd.cells)}"
+        )
+    for before, row in pairwise(words) if layout.ids else ():
+        if int(row.cells[0]) <= int(before.cells[0]):
+            raise FormatError(
+                f"{name}, line {row.number}: expected a blank line before the word id "
+                f"{row.cells[0]}, which follows {before.cells[0]}; add it, or use sentences=restart"
+            )
+    return words
 
 
 def words_in(block: Block, layout: Layout) -> int:

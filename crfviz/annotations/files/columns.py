@@ -73,12 +73,6 @@ def read_block(
     sentence = columns.sentence_of(block, layout, name)
     if not rows:
         return None
-    odd = next((row for row in rows if len(row.cells) != len(rows[0].cells)), None)
-    if odd is not None:
-        raise FormatError(
-            f"{name}, line {odd.number}: expected {len(rows[0].cells)} columns, as in line "
-            f"{rows[0].number}, got {len(odd.cells)}"
-        )
     lines = tuple(row.number for row in rows)
     if sentence.text is not None:
         places = located(sentence.tokens, sentence.text)

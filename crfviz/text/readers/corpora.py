@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import blocks
 from crfviz.text.files import abbreviate, abbreviate_names
-from crfviz.text.readers.losses import Losses
+from crfviz.text.readers.losses import TAGS_HELP, Losses, key_question
 from crfviz.text.readers.rows import are_brackets, entities_of_brackets
 from crfviz.text.readers.spelling import Tagged
 from crfviz.text.schemes import OUTSIDE, begin, inside
@@ -19,6 +19,8 @@ _UNIT = re.compile(r"([0-9]+)-([0-9]+)(\.[0-9]+)?")
 _VALUE = re.compile(r"(.*?)(?:\[([0-9]+)\])?", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
 NONE = "_"
+MASKED = "[WORD]"  # in files of CoNLL-2012 without the text of OntoNotes
+NO_VALUE = "annotations without a value were read as the type SPAN"
 WORD_2012, POS_2012, FIRST_2012 = 3, 4, 10  # columns; the last one has the coreference
 
 
@@ -61,6 +63,8 @@ def read_webanno(
                 value, *more = cells[3 + index].split("|") if features else [NONE]
                 if more:
                     losses.add("of stacked annotations only the first was read", number)
+                if value.partition("[")[0] == "*":
+                    losses.add(NO_VALUE, number)
                 values.append(value)
         if words:
             is_pos = (
@@ -101,6 +105,9 @@ def layers_in(lines: Sequence[str]) -> dict[str, str]:
 def _feature(features: list[tuple[str, str]], column: str | int | None, name: str) -> int:
     if column is None:
         spans = [n for n, (_, feature) in enumerate(features) if feature == "value"]
+        if len(features) > 1 and len(spans) != 1:
+            fields = {str(n): " ".join(names) for n, names in enumerate(features, start=1)}
+            raise key_question(name, "several layers may have the tags", fields, TAGS_HELP)
         return spans[0] if spans else 0
     wanted = [n for n, names in enumerate(features, start=1) if str(column) in (str(n), *names)]
     if not wanted:
@@ -173,6 +180,11 @@ def read_conll_2012(
                     f"{max(index, FIRST_2012) + 1} columns, got {len(row)}"
                 )
         if rows:
+            if all(row[WORD_2012] == MASKED for _, row in rows):
+                raise FormatError(
+                    f"{losses.name}, line {rows[0][0]}: has {MASKED} in place of the words; bring "
+                    f"the file that OntoNotes has filled in"
+                )
             tags = [row[index] for _, row in rows]
             tags = entities_of_brackets(tags) if are_brackets(tags) else tags
             words = tuple(row[WORD_2012] for _, row in rows)

@@ -24,6 +24,7 @@ SENTENCE_NAMES = (
     *("sentence #", "sentence#", "sentence_id", "sentence id", "sent_id", "sentence_no", "sent"),
     *("sentence_number", "sentence_num", "sentence_idx", "sentence", "sentid", "sentence_index"),
 )
+DOCUMENT_NAMES = ("doc", "doc_id", "docid", "document", "document_id", "file", "filename")
 INDEX_NAMES = ("id", "idx", "index", "no", "no.", "#", "token_id", "word_id", "token_index")
 BLANK_LINES, RESTART = "blank", "restart"  # ends of sentences, besides a column
 MOST_WORDS, MOST_OPEN = 100, 40  # of a sentence alone in a file, with an end mark and without
@@ -109,8 +110,19 @@ def find_ends(rows: Rows, roles: Roles, wanted: str | int | None) -> Ends:
     named = (rows.names.index(each) for each in SENTENCE_NAMES if each in rows.names)
     free = [n for n in named if n not in (roles.word, roles.tag % rows.width)]
     if free:
-        return Ends("column", free[0], rows.named(free[0]))
+        return _named(rows, columns, free[0])
     return _shown(rows, columns, roles, counts)
+
+
+def _named(rows: Rows, columns: Sequence[Sequence[str]], column: int) -> Ends:
+    """Return the ends in a column with the name of one, unless the values speak against it."""
+    numbers = columns[column]
+    if numbers and not numbers[0]:
+        raise rows.ask(f"the first row is empty in {rows.named(column)}")
+    documents = [values for n, values in enumerate(columns) if rows.named(n) in DOCUMENT_NAMES]
+    if any(_changes_alone(values, numbers) for values in documents):
+        raise rows.ask("two columns may number the sentences")
+    return Ends("column", column, rows.named(column))
 
 
 def _shown(
@@ -182,6 +194,12 @@ def _are_inner_steps(values: Sequence[str], outer: Sequence[str]) -> bool:
     inner = [[value for _, value in group] for _, group in groups]
     several = [group for group in inner if len({*group}) > 1]
     return bool(several) and all(map(_are_steps, several))
+
+
+def _changes_alone(values: Sequence[str], numbers: Sequence[str]) -> bool:
+    """Return whether a value changes in some row whose number is that of the row before."""
+    rows = pairwise(zip(values, numbers, strict=True))
+    return any(a[0] != b[0] and b[1] in (a[1], "") for a, b in rows)
 
 
 def _has_inner_end(words: Sequence[str]) -> bool:

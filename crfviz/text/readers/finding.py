@@ -71,6 +71,7 @@ def summary_of(
     unit: str,
     tags: Collection[str],
     count: int,
+    untagged: int = 0,
 ) -> str:
     """Return format, words, tags, ends of sentences, scheme and number in one line.
 
@@ -80,6 +81,7 @@ def summary_of(
         unit: what spans count; empty without spans.
         tags: of all sentences.
         count: number of sentences.
+        untagged: those among them without tags.
     """
     columns = found.columns
     if columns is not None:
@@ -98,6 +100,7 @@ def summary_of(
     scheme = scheme_of_file(tags) if {*tags} - {OUTSIDE} else None
     shown = scheme or (f"{len(tags):,} tag{'s' * (len(tags) > 1)}" if tags else "no tags")
     number = f"{count:,} sentence{'s' * (count != 1)}"
+    number += f", {untagged:,} without tags" if tags and untagged else ""
     return "; ".join([str(found), *parts, shown, number])
 
 
@@ -185,7 +188,7 @@ def _table_or_lines(
                 list(zip(*(line.split("\t") for line in data[:1]), strict=True)),
             )
         return None
-    if separator := inline.separator_of(data):
+    if separator := inline.separator_of(data, name):
         return Found("inline", separator=separator)
     return None
 

@@ -14,14 +14,24 @@ _LOWER = re.compile(r"[a-z$.,:;'`()*-][a-z0-9$+*:.,'`()-]*")
 _TAG = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]-][A-Za-z0-9$_+:.,'\"`)(\[\]*-]*")
 
 
-def separator_of(lines: Sequence[str]) -> str | None:
-    """Return the separator of words and tags in lines; None for other lines."""
+def separator_of(lines: Sequence[str], name: str) -> str | None:
+    """Return the separator of words and tags in lines; None for other lines.
+
+    Raises:
+        FormatError: each word has two tags.
+    """
     pieces = [piece for line in lines for piece in line.split()]
     for separator in SEPARATORS:
         parts = [piece.rpartition(separator) for piece in pieces]
         tags = [tag for word, _, tag in parts if word and _TAG.fullmatch(tag)]
         known = sum(tag in KNOWN or ENTITY.fullmatch(tag) is not None for tag in tags)
         if len(parts) > 1 and len(tags) == len(parts) and 2 * known >= len(tags):
+            middle = [word.rpartition(separator)[2] for word, _, _ in parts if separator in word]
+            if separator != "|" and len(middle) == len(parts) and are_tags(middle):
+                raise FormatError(
+                    f"{name}: has two tags behind each word, got {abbreviate(pieces[0])}; leave "
+                    f"out one of them"
+                )
             return separator
     parts = [piece.rpartition("/") for piece in pieces]
     if len(parts) >= MIN_LOWER and all(w and _LOWER.fullmatch(tag) for w, _, tag in parts):

@@ -34,7 +34,7 @@ LISTS = ("data", "sentences", "examples", "annotations", "documents", "train")
 REFUSED = ("reject", "rejected", "ignore", "ignored", "discard", "discarded", "skip", "skipped")
 VERDICTS = ("answer", "status", "state", "verdict", "decision", "review")  # ends of keys
 NO = ("rejected", "discarded", "deleted", "cancelled", "skipped", "ignored", "excluded", "invalid")
-YES = ("accepted", "accept", "approved", "valid")
+YES = ("accepted", "accept", "approved", "valid", "correct")
 META = ("meta", "metadata")
 # keys that have tags only if they look like tags or spans
 OTHERS = ("relations", "events", "sents", "cats", "classifications", "comments", *META)
@@ -84,7 +84,7 @@ def ask_for_tags(
     likely = {
         key: each
         for key, each in value.items()
-        if not (key in used or (sure and key.startswith("predict")))
+        if not (key in used or (sure and (key in WORDS or key.startswith("predict"))))
         and may_be_tags(each, len(words), sure=sure or key in OTHERS)
     }
     tokens = [word for word in words if isinstance(word, dict)]
@@ -106,22 +106,25 @@ def may_be_tags(value: object, words: int, *, sure: bool) -> bool:
         return any(may_be_tags(each, words, sure=sure) for each in value.values() if each)
     if isinstance(value, str):
         parts = value.split()
-        return len(parts) == words > 1 and are_tags(parts)
+        return len(parts) > 1 and words > 1 and are_tags(parts)
     if not isinstance(value, list) or not value:
         return False
-    if not sure:
-        return len(value) == words or any(isinstance(each, dict | list) for each in value)
+    if not sure and (len(value) == words or any(isinstance(each, dict | list) for each in value)):
+        return True
     if all(isinstance(each, str) for each in value):
-        return len(value) == words and are_tags(value)
+        return are_tags(value)
     return all(map(_is_span, value))
 
 
 def _is_span(row: object) -> bool:
-    if isinstance(row, dict):
-        starts = any(isinstance(row.get(key), int) for key in (*STARTS, "token_start"))
-        return starts and any(key in row for key in KINDS)
-    numbers = [isinstance(cell, int) for cell in row] if isinstance(row, list) else []
-    return len(numbers) > 2 and sum(numbers) == 2 and any(isinstance(cell, str) for cell in row)  # type: ignore[attr-defined] # a list
+    """Return whether a value has two numbers and a text, or a start and a type."""
+    if not isinstance(row, dict | list):
+        return False
+    cells = [*row.values()] if isinstance(row, dict) else row
+    numbers = sum(isinstance(cell, int) for cell in cells)
+    if isinstance(row, dict) and any(key in row for key in (*STARTS, "token_start")):
+        return numbers > 0 and any(key in row for key in KINDS)
+    return numbers == 2 and any(isinstance(cell, str) for cell in cells)
 
 
 def elements_of(

@@ -53,6 +53,7 @@ COLUMN_HELP = (
 )
 KEY_HELP = "name the keys with words= and tags="
 LIST_HELP = "name one with sentences="
+TAGS_HELP = "name one with tags="
 END_HELP = (
     "sort the rows, or name what ends a sentence with sentences= (a column, blank or restart)"
 )

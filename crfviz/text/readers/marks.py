@@ -5,10 +5,10 @@ from typing import Any
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate_value
-from crfviz.text.readers.keys import ENDS, KINDS, STARTS, verdict_of
+from crfviz.text.readers.keys import ENDS, INSIDE, KINDS, STARTS, verdict_of
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.spans import Mark
-from crfviz.text.sentences import Offsets
+from crfviz.text.sentences import Offsets, words_at
 
 NO_SPANS = "annotations that are no spans of text were left out"
 EXPECTED = 'expected spans such as [0, 4, "PER"]'
@@ -67,7 +67,8 @@ def _mark(row: object, losses: Losses, line: int, where: str) -> Mark | None:
             place = {"start": row["token_start"], "end": row.get("token_end")}
         if not any(key in place for key in STARTS):
             is_other = any(key in row for key in ("from_id", "head", "choices", "rating"))
-            if kind is not None and not is_other:
+            numbers = sum(isinstance(each, int) for each in row.values())
+            if (kind is not None or numbers > 1) and not is_other:
                 raise FormatError(
                     f"{where}: expected the start and end of each span, got {abbreviate_value(row)}"
                 )
@@ -118,6 +119,29 @@ def _by_points(rows: object) -> Iterator[Any]:
         for point in points:
             if isinstance(point, dict) and isinstance(point.get("end"), int):
                 yield {**point, "end": point["end"] + 1, "labels": row.get("label")}
+
+
+def words_inside(words: Sequence[Mapping[str, Any]], text: object, where: str) -> list[str]:
+    """Return the words of token objects: a value of each, or its part of the text.
+
+    Raises:
+        FormatError: an object has no word.
+    """
+    found = [next((word[key] for key in INSIDE if key in word), None) for word in words]
+    offsets = offsets_of(words)
+    if offsets is not None and isinstance(text, str) and None in found:
+        return list(words_at(text, offsets))
+    if not all(isinstance(word, str) for word in found):
+        raise FormatError(f'{where} needs a "text" of each word')
+    return found  # type: ignore[return-value] # checked
+
+
+def tags_inside(
+    words: Sequence[Mapping[str, Any]], keys: Sequence[str]
+) -> tuple[str, list[str] | None]:
+    """Return the first of some keys with a text in all token objects, and these texts."""
+    name = next((k for k in keys if all(isinstance(word.get(k), str) for word in words)), "")
+    return name, [word[name] for word in words] if name else None
 
 
 def offsets_of(words: Sequence[Mapping[str, Any]]) -> Offsets | None:

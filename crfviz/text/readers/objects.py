@@ -28,13 +28,20 @@ from crfviz.text.readers.keys import (
     verdict_of,
 )
 from crfviz.text.readers.losses import Losses, key_question
-from crfviz.text.readers.marks import counts_words, marks_of, offsets_of, own_words
+from crfviz.text.readers.marks import (
+    counts_words,
+    marks_of,
+    offsets_of,
+    own_words,
+    tags_inside,
+    words_inside,
+)
 from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.rows import ANY, Wanted
 from crfviz.text.readers.spans import BY_WORD, Draft, Mark, draft_of_words, moved
 from crfviz.text.readers.spelling import Tagged
 from crfviz.text.schemes import OUTSIDE
-from crfviz.text.sentences import Offsets, Sentence, joined, located, words_at
+from crfviz.text.sentences import Offsets, Sentence, joined, located
 from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import tokens
 
@@ -67,6 +74,7 @@ class ObjectReader:
     _has_named: bool = False  # whether some object has it
     _filled: dict[str, str] = field(default_factory=dict)  # places of tags, by key
     _empty: dict[str, str] = field(default_factory=dict)  # places of empty lists
+    _with_spans: set[str] = field(default_factory=set)  # keys with spans
 
     def each(
         self, values: Iterable[tuple[int, object]]
@@ -83,10 +91,15 @@ class ObjectReader:
             except FormatError as error:
                 yield line, error
 
-    def require_named(self) -> None:
-        """Raise a FormatError if no object of the file has the key that the caller names."""
+    def require_tags(self) -> None:
+        """Raise a FormatError if no object has the key that the caller names, or any label."""
         if self._lacks is not None and not self._has_named:
             raise self._lacks
+        for key in ("labels", "label", "ner"):
+            if key in self._empty and key not in {*self._filled, *self._with_spans}:
+                raise FormatError(
+                    f"{self._empty[key]}: {key!r} is empty in all objects; expected tags of words"
+                )
 
     def sentences(self, value: object, line: int) -> Iterator[Sentence | Draft]:
         """Yield the sentences of one list element, or of one line of JSONL.
@@ -108,7 +121,9 @@ class ObjectReader:
         if verdict := verdict_of(value, where):
             self.losses.add(f"sentences answered “{verdict}” were left out", line)
         elif isinstance(value.get("paragraphs"), list):
-            yield from self._paragraphs(value["paragraphs"], where)
+            for paragraph in value["paragraphs"]:
+                for sentence in paragraph.get("sentences", ()):
+                    yield from self.sentences(sentence, line)
         elif (words := self._key(value, self.wanted.words, WORDS, list)) is not None:
             yield self._worded(value, words, line, where)
         elif "tokens" in value and self.wanted.words is None:
@@ -137,19 +152,21 @@ class ObjectReader:
         widths = {len(row) for row in value} if rows else set()
         if len(widths) != 1 or min(widths) < 1:
             raise _no_sentence(value, where)
-        by_row = [list(row) for row in value] if min(widths) > 1 else []
-        ways = [(words, tags) for words, tags in (_ends_of(by_row), value) if are_tags(tags)] if (
-            len(value) == 2
-        ) else [_ends_of(by_row)]  # fmt: skip
-        if len(ways) != 1 or not ways[0][0]:
+        by_row = [[row[0] for row in value], [row[-1] for row in value]]
+        ways = [by_row] if min(widths) > 1 else []
+        if len(value) == 2:  # two words with their tags, or all words and all tags
+            ways = [(words, tags) for words, tags in (*ways, value) if are_tags(tags)]
+        if len(ways) != 1:
             raise _no_sentence(value, where)
-        words, tags = ways[0]
-        return sentence_of({"tokens": words, "tags": tags}, where)
+        return sentence_of({"tokens": ways[0][0], "tags": ways[0][1]}, where)
 
     def _worded(self, value: dict[str, Any], key: str, line: int, where: str) -> Sentence | Draft:
         """Read words with their tags or with spans."""
         words, text = value[key], value.get("text")
         self.words_in.add(key)
+        alike = [value[k] for k in WORDS if is_flat(value.get(k)) and len(value[k]) == len(words)]
+        if self.wanted.words is None and any(other != words for other in alike if is_flat(words)):
+            raise key_question(where, "several keys may have the words", value)
         offsets: Offsets | None = None
         self.plain = self.plain and not any(name in value for name in ("spans", "entities", "ner"))
         inner: Sequence[str] | None = None
@@ -157,7 +174,16 @@ class ObjectReader:
             offsets = offsets_of(words)
             if any("entityLabel" in word for word in words):
                 raise FormatError(f"{where}: {key!r} has entities alone; export all words or spans")
-            words, inner, offsets = self._inside(words, offsets, text, key, line, where)
+            wanted = self.wanted.tags
+            keys = TAGS if wanted is None else (str(wanted).removeprefix(f"{key}."),)
+            name, inner = tags_inside(words, keys)
+            self.tags_in |= {f"{key}.{name}"} if name else set()
+            words = words_inside(words, text if offsets else None, f"{where}: {key!r}")
+            solid = [n for n, word in enumerate(words) if word.strip()]
+            if len(solid) < len(words) and offsets is not None:
+                self.losses.add(BLANK, line)
+                inner = inner and [inner[n] for n in solid]
+                words, offsets = [words[n] for n in solid], tuple(offsets[n] for n in solid)
         named = inner is not None and self.wanted.tags is not None
         own, tags = ("", inner) if named else self._tags(value, key, where)
         if tags and {*tags} == {OUTSIDE} and any(has_rows(value.get(k)) for k in SPANS):
@@ -172,6 +198,7 @@ class ObjectReader:
         elif tags is None and inner is not None:
             tags = inner
         if tags is None:
+            _refuse_class(value, where)
             ask_for_tags(value, value[key], (key, "text"), where)
         fields = {"tokens": words, "tags": tags, "text": text}
         try:
@@ -193,18 +220,17 @@ class ObjectReader:
         Raises:
             FormatError: a span has a negative number, or numbers no word.
         """
+        where = f"{self.losses.name}, line {line}"
         if any(mark.start < 0 for mark in marks):
-            raise FormatError(
-                f"{self.losses.name}, line {line}: expected spans from 0 on, got a negative number"
-            )
+            raise FormatError(f"{where}: expected spans from 0 on, got a negative number")
         if counts_words(rows):  # Prodigy: the last word is included
             text, offsets = joined(words) if offsets is None else (str(text), offsets)
             draft = Draft(text, [m._replace(end=m.end + 1) for m in marks], offsets)
             placed = moved(draft, BY_WORD)
             if placed is None:
                 raise FormatError(
-                    f"{self.losses.name}, line {line}: expected word numbers below {len(words)} in "
-                    f"the spans, got {abbreviate_value([[*mark[:3]] for mark in marks])}"
+                    f"{where}: expected word numbers below {len(words)} in the spans, got "
+                    f"{abbreviate_value([[*mark[:3]] for mark in marks])}"
                 )
             marks = placed
         if not isinstance(text, str):
@@ -213,35 +239,6 @@ class ObjectReader:
         if offsets is None and marks:
             self.losses.add("words were split anew, since entities are characters", line)
         return Draft(text, marks, offsets) if marks or offsets is not None else None
-
-    def _inside(
-        self,
-        words: Sequence[Mapping[str, Any]],
-        offsets: Offsets | None,
-        text: object,
-        key: str,
-        line: int,
-        where: str,
-    ) -> tuple[list[Any], list[str] | None, Offsets | None]:
-        """Return the words of token objects, their tags if they have some, and their offsets."""
-        found = [next((word[k] for k in INSIDE if k in word), None) for word in words]
-        if offsets is not None and isinstance(text, str) and None in found:
-            found = list(words_at(text, offsets))
-        if not all(isinstance(word, str) for word in found):
-            raise FormatError(f'{where}: expected a "text" of each word in {key!r}')
-        wanted = self.wanted.tags
-        keys = TAGS if wanted is None else (str(wanted).removeprefix(f"{key}."),)
-        name = next((k for k in keys if all(isinstance(word.get(k), str) for word in words)), None)
-        tags = None if name is None else [word[name] for word in words]
-        if name is not None:
-            self.tags_in.add(f"{key}.{name}")
-        solid = [n for n, word in enumerate(found) if str(word).strip()]
-        if len(solid) < len(found) and offsets is not None:
-            self.losses.add(BLANK, line)
-            found = [found[n] for n in solid]
-            tags = tags and [tags[n] for n in solid]
-            offsets = tuple(offsets[n] for n in solid)
-        return found, tags, offsets
 
     def _tags(self, value: dict[str, Any], words: str, where: str) -> tuple[str, Any]:
         """Return the key of the tags, and the tags; None without tags."""
@@ -310,12 +307,7 @@ class ObjectReader:
         if key is not None:
             marks = self._marks(value, key, text.split(), (text_key,), line)
             return Draft(text, marks, own_words(value, text))
-        one_class = next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None)
-        if one_class:
-            raise FormatError(
-                f"{where}: {one_class!r} is a class of the whole text; expected tags of words, or "
-                f'spans such as [[0, 4, "PER"]]'
-            )
+        _refuse_class(value, where)
         ask_for_tags(value, text.split(), (text_key,), where)
         return Sentence(tuple(token.text for token in self.split(text)), None, text)
 
@@ -362,7 +354,9 @@ class ObjectReader:
         self._has_named = self._has_named or key in value
         if key not in value:
             self._lacks = self._lacks or key_question(where, f"no tags in {key!r}", value)
-        if not found:
+        if found:
+            self._with_spans.add(key)
+        else:
             ask_for_tags(value, words, (*used, key), where, sure=True)
         return marks_of(found, text, self.losses, line)
 
@@ -382,22 +376,17 @@ class ObjectReader:
         fields = {"result": kept[0].get("result", [])} if kept else {}
         meta = value.get("meta")
         fields["offsets"] = meta.get("offsets") if isinstance(meta, dict) else None
+        if results == "predictions":
+            self.tags_in.add(results)
         return self._spanned(fields, key, data[key], line, where)
 
-    def _paragraphs(self, paragraphs: Sequence[Any], where: str) -> Iterator[Sentence]:
-        """Read the training format of spaCy 2: paragraphs of sentences of tokens."""
-        for paragraph in paragraphs:
-            for sentence in paragraph.get("sentences", ()):
-                rows = sentence.get("tokens", ())
-                words = [row.get("orth") for row in rows]
-                key = next((key for key in ("ner", "tag") if rows and key in rows[0]), None)
-                tags = [row.get(key) for row in rows] if key else None
-                yield sentence_of({"tokens": words, "tags": tags}, where)
 
-
-def _ends_of(rows: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
-    """Return the first and the last cell of each row."""
-    return [row[0] for row in rows], [row[-1] for row in rows]
+def _refuse_class(value: Mapping[str, Any], where: str) -> None:
+    if one := next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None):
+        raise FormatError(
+            f"{where}: {one!r} is a class of the whole text; expected tags of words, or spans such "
+            f'as [[0, 4, "PER"]]'
+        )
 
 
 def _no_sentence(value: object, where: str) -> FormatError:

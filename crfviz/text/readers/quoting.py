@@ -16,7 +16,7 @@ from crfviz.text.files import abbreviate
 from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES, are_tags
 
 TAB, BLANK = "\t", " "
-SEPARATORS = (",", ";", "\t", "|")
+SEPARATORS = (",", ";", "\t")
 QUOTE = '"'
 _BLANKS = re.compile("[ ]+")
 
@@ -143,8 +143,6 @@ def dialect_of(lines: Sequence[str], name: str) -> Dialect:
         rows = [cells_of(line, dialect) for line in lines]
         if named:
             return dialect
-        if separator == "|":
-            continue
         if len({*map(len, rows)}) > 1 or len(rows[0]) < 2:
             dialect = Dialect(separator, last=True)
             rows = [cells_of(line, dialect) for line in lines]

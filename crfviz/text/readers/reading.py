@@ -86,18 +86,18 @@ class Reader:
         self.unit = ""  # what spans count
         self._name = name
         self._tags: set[str] = set()
-        self._count = 0
+        self._count = self._untagged = 0
 
     @property
     def reading(self) -> str:
         """What was read, in one line: format, words, tags, ends of sentences, scheme, number."""
-        return self.summary(self._tags, self._count)
+        return self.summary(self._tags, self._count, self._untagged)
 
-    def summary(self, tags: Collection[str], count: int) -> str:
+    def summary(self, tags: Collection[str], count: int, untagged: int = 0) -> str:
         """Return the line of `reading` for sentences that were read outside of this class."""
         read = self.objects
         keys = read.words_in, read.tags_in
-        return summary_of(self.found or Found("text"), keys, self.unit, tags, count)
+        return summary_of(self.found or Found("text"), keys, self.unit, tags, count, untagged)
 
     def path(self, path: Path) -> Iterator[Tagged]:
         """Yield the sentences of a file, see `content`; brat's `.ann` is read with its `.txt`.
@@ -214,7 +214,9 @@ class Reader:
             found = find_format(head, wanted, name=self._name)
             if found.format == chosen:
                 return found
-            separator = inline.separator_of([line for line in head if line.strip()]) or "/"
+            separator = (
+                inline.separator_of([line for line in head if line.strip()], self._name) or "/"
+            )
             return Found(chosen, separator=separator if chosen == "inline" else ",")
         return Found(str(chosen))
 
@@ -274,6 +276,10 @@ class Reader:
                 yield Tagged(block[0][0], Sentence(()), error)
             else:
                 misc.note_comments(block, sentence.tags, self.losses)
+                if len(sentence.tokens) < columns.words_in(block, layout) and any(
+                    line.split("\t")[layout.word].strip(" \r").isspace() for _, line in block
+                ):
+                    self.losses.add("words of white space were left out", block[0][0])
                 if sentence.tokens:
                     if layout == columns.CONLLU and sentence.tags is None and _has_xpos(block):
                         self.losses.add(NO_UPOS, block[0][0])
@@ -314,7 +320,7 @@ class Reader:
     def _objects(self, values: Iterable[tuple[int, object]]) -> Iterator[Tagged]:
         """Read JSON values; an error stands in place of its sentence."""
         yield from _tagged(self.settled(self.objects.each(values)))
-        self.objects.require_named()
+        self.objects.require_tags()
 
     def settled(self, items: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         """Yield numbered sentences after deciding what their spans count, see `spans.settled`."""
@@ -357,6 +363,7 @@ class Reader:
         for each in same:
             self._tags.update(each.sentence.tags or ())
             self._count += each.error is None
+            self._untagged += each.error is None and each.sentence.tags is None
             yield each
         if self.choice.strict and self.choice.wanted.tags is None and scheme != AS_WRITTEN:
             require_one_set(self._tags, self._name)

@@ -20,6 +20,7 @@ TAG_NAMES = (
     *("ner", "ner_tag", "ner_tags", "tag", "tags", "label", "labels", "entity", "iob", "bio"),
     *("iob_tag", "named_entity", "upos", "pos", "pos_tag", "xpos", "chunk", "chunk_tag"),
 )
+ANSWER_NAMES = ("pred", "answer", "system", "guess", "output", "auto", "model")  # begin so
 CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
 ENTITY = re.compile(r"[Oo]|[BIESLUMWbieslumw][-_]\S+|\S+[-_][BIESLUMW]|\(?[\w-]*\*\)?|[BIESLUMW]")
 FULL_ENTITY = re.compile(r"[BIESLUMW][-_][A-Z]{2,}|[A-Z]{2,}[-_][BIESLUMW]")
@@ -93,7 +94,7 @@ def find_roles(
         return question(name, problem, header.names, columns)
 
     kinds = [kind_of(values) for values in columns]
-    _refuse_features(columns, ask)
+    _refuse_features(columns, tag, ask)
     if width == 2 and word is None and not header.is_row:
         return _of_pair(columns, kinds, tag, header, ask)
     is_first = word is not None
@@ -104,8 +105,9 @@ def find_roles(
             if not header.certain:
                 return None
             raise ask("no column shows words")
-    if _have_one_prefix(columns[word]):
-        raise ask(f"column {word + 1} has attributes, not words")
+    if _have_one_prefix(columns[word]) or (not is_first and _are_texts(columns[word])):
+        what = "attributes" if _have_one_prefix(columns[word]) else "texts"
+        raise ask(f"column {word + 1} has {what}, not words")
     found = Roles(word, tag) if tag is not None else _tag(columns, kinds, word, header, ask)
     if found is None or is_first:
         return found
@@ -114,8 +116,12 @@ def find_roles(
     return replace(found, note=_READ_AS.format(word + 1, found.tag % width + 1))
 
 
-def _refuse_features(columns: Sequence[Column], ask: Callable[[str], FormatError]) -> None:
-    """Reject features of CRFsuite, and scores of CRF++."""
+def _refuse_features(
+    columns: Sequence[Column], tag: int | None, ask: Callable[[str], FormatError]
+) -> None:
+    """Reject features of CRFsuite, and scores of CRF++, unless the caller names the tags."""
+    if tag is not None:
+        return
     if attributes := [n for n, values in enumerate(columns) if _are_attributes(values)]:
         raise ask(f"column {attributes[0] + 1} has attributes (CRFsuite), not words")
     if len(columns) == 2 and any(map(_have_one_prefix, columns)):
@@ -196,15 +202,17 @@ def _of_pair(
         kinds[0] in STRONG or are_counts(first) or (kinds[0] == "constant" and len({*last}) > 1)
     ):
         raise ask("no column shows words")
+    if _are_texts(first):
+        raise ask("column 1 has texts, not words")
     if kinds[1] in (*STRONG, "weak"):
         return Roles(0, 1)
     if kinds[1] == "ids":
         raise ask("column 2 has numbers, not tags")
-    texts = sum(" " in value and ENTITY.fullmatch(value) is None for value in last)
-    if len(last) > 1 and 2 * texts >= len(last):
+    if _are_texts(last):
         raise ask("column 2 has texts, not tags")
-    varied = 2 * len({*last}) > len(last) >= MIN_REPEATED_ROWS
-    if are_lemmas(first, last) or varied:
+    few = len(last) < MIN_REPEATED_ROWS  # too few to repeat
+    marked = few and any(ENTITY.fullmatch(v) or _CAPITAL.fullmatch(v) for v in last)
+    if are_lemmas(first, last) or (len(last) > 1 and not marked and 2 * len({*last}) > len(last)):
         raise ask("column 2 seems to have words or lemmas, not tags")
     return Roles(0, 1)
 
@@ -230,19 +238,20 @@ def _tag(
             raise several
         return Roles(word, known[0])
     is_pair = last - 1 != word and are_gold_and_predicted(columns[last - 1], columns[last])
-    if is_pair and not any(n < last - 1 for n in entities):
+    is_open = is_pair and header.names and not names[last].startswith(ANSWER_NAMES)
+    if is_pair and not is_open and not any(n < last - 1 for n in entities):
         return Roles(word, last - 1, last)
     is_speech = last in strong and kinds[last] == "speech"
-    if len({columns[n] for n in entities}) > 1 or (entities and is_speech):
+    if is_open or len({columns[n] for n in entities}) > 1 or (entities and is_speech):
         raise several
     if entities:
-        return _noted(word, entities[-1], last, "entities")
+        return _noted(word, entities[0], last, "" if entities[1:] else "the only one with entities")
     if last in strong or (last != word and {*columns[last]} == {OUTSIDE}):
         return Roles(word, last)
     if strong:
         if len({columns[n] for n in strong}) > 1 or kinds[last] == "weak":
             raise several
-        return _noted(word, strong[0], last, "tags")
+        return _noted(word, strong[0], last, "" if strong[1:] else "the only one with tags")
     is_weak = kinds[last] == "weak" and not are_lemmas(columns[word], columns[last])
     if last != word and (is_weak or (last == 1 and len(columns[0]) < MIN_CAPITAL_ROWS)):
         return Roles(word, last)
@@ -254,7 +263,8 @@ def _tag(
 
 
 def _noted(word: int, tag: int, last: int, what: str) -> Roles:
-    note = f"column {tag + 1} was read, the only one with {what}" if tag != last else ""
+    """Return the roles with a note if the tags are not in the last column."""
+    note = ", ".join(filter(None, (f"column {tag + 1} was read", what))) if tag != last else ""
     return Roles(word, tag, note=note)
 
 
@@ -272,6 +282,12 @@ def _are_lemmas_of(lemmas: Column, words: Column) -> bool:
     pairs = [(a, b) for a, b in zip(lemmas, words, strict=True) if a != b]
     lower = sum(a == b.lower() for a, b in pairs) - sum(b == a.lower() for a, b in pairs)
     return lower > 0 or "<unknown>" in lemmas
+
+
+def _are_texts(values: Column) -> bool:
+    """Return whether most values have several words."""
+    texts = sum(" " in value and ENTITY.fullmatch(value) is None for value in values)
+    return 2 * texts > len(values) > 1
 
 
 def _have_one_prefix(values: Column) -> bool:

@@ -21,6 +21,7 @@ from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import tokens
 
 OVERLAPPING = "overlapping spans were left out; the longer one stays"
+SECOND_LABEL = "second labels on a span were left out; the first one stays"
 EMPTY = "spans without a word were left out"
 MISQUOTED = "spans that quote other words of the text were left out"
 UNQUOTED = 'write the words of each span as its "text"'
@@ -313,7 +314,9 @@ def _disjoint(marks: Sequence[Mark | None], text: str, losses: Losses, line: int
     kept: list[Mark] = []
     for mark in sorted(different, key=lambda mark: mark.start - mark.end):
         if any(mark.start < other.end and other.start < mark.end for other in kept):
-            losses.add(OVERLAPPING, line, f"{text[mark.start : mark.end]} ({mark.kind})")
+            same = any(mark[:2] == other[:2] for other in kept)
+            what = SECOND_LABEL if same else OVERLAPPING
+            losses.add(what, line, f"{text[mark.start : mark.end]} ({mark.kind})")
         else:
             kept.append(mark)
     return sorted(kept)

@@ -116,14 +116,14 @@ def _decided(
 ) -> Iterator[Tagged]:
     """Yield the rest of a file after checking all its tags."""
     tags = {*before, *(tag for each in waiting for tag in each.sentence.tags or ())}
-    if are_brackets(tags):
+    if are_brackets(tags) and any("(" in tag for tag in tags):
         yield from (_retagged(each, entities_of_brackets) for each in waiting)
         return
     if OUTSIDE in tags and is_io(tags):
         told("entities without prefixes (IO): read as BIO")
         yield from (_retagged(each, _of_io) for each in waiting)
         return
-    names = _respelled(sorted(tags))
+    names = respelled(sorted(tags))
     rest = [_renamed(each, names) for each in waiting]
     if any(old != new for old, new in names.items()):
         example = next((old, new) for old, new in names.items() if old != new)
@@ -142,13 +142,14 @@ def _decided(
 
 
 def require_one_set(tags: Collection[str], name: str) -> None:
-    """Reject entity tags beside a mark that may stand for `O`, such as B-PER and 0.
+    """Reject entity tags beside a mark that may stand for `O`, such as B-PER and 0, or OUT alone.
 
     Raises:
         FormatError: names two such tags.
     """
     entities = sorted(tag for tag in tags if _PREFIXED.fullmatch(tag))
-    others = sorted({*tags} & NOT_OUTSIDE)
+    free = {tag for tag in tags if tag != OUTSIDE and not _PREFIXED.fullmatch(tag)}
+    others = sorted(free if OUTSIDE not in tags and len(free) == 1 else free & NOT_OUTSIDE)
     if others and any(tag[0] == "B" for tag in entities):
         raise FormatError(
             f"{name}: expected entity tags such as {abbreviate(entities[0])} or O, got "
@@ -173,7 +174,7 @@ def _of_ioe(tags: Sequence[str]) -> list[str]:
     return tags_of([Span(e.type, length - e.end, length - e.start) for e in found], length)
 
 
-def _respelled(tags: Sequence[str]) -> dict[str, str]:
+def respelled(tags: Sequence[str]) -> dict[str, str]:
     """Return the normal form of each tag of a file; the tag itself if no spelling fits all."""
     entities = [tag for tag in tags if tag not in (OUTSIDE, "o")]
     for spelling in _SPELLINGS:

@@ -22,9 +22,10 @@ from crfviz.text.sentences import Sentence
 
 _NAME = re.compile(r"[^\W\d][\w .#-]{0,30}")
 _NUMBER = re.compile(r"-?\d[\d.,:/-]*")
-_LIST = re.compile(r"\[|array\(")
+_LIST = re.compile(r"\[|\(\s*['\"\[(]|array\(")
 _STRINGS = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _STRING = re.compile(_STRINGS)
+_WORD_LIST = re.compile(r"[\[(]\s*['\"]|array\(|\[\]")
 _BLANK_LIST = re.compile(rf"\[\s*{_STRINGS}(?:\s+{_STRINGS})+\s*\]")  # as NumPy prints one
 _PAIR = 2  # columns
 MANY = 100  # lines that show whether a file is a table
@@ -54,7 +55,7 @@ def is_table(lines: Sequence[str], header: tuple[str, list[str]]) -> bool:
         return True
     rows = [line.split(separator) for line in lines[1:MANY]]
     rows = [row for row in rows if len(row) > word]
-    if any(_LIST.match(row[word].lstrip(' "')) for row in rows[:1]):
+    if any(_WORD_LIST.match(row[word].lstrip(' "')) for row in rows[:1]):
         return True
     texts = [row for row in rows if len(row[word].split()) > 1]
     counts = ({len(cell.split()) for cell in row[word + 1 :]} for row in texts)
@@ -132,6 +133,8 @@ def read_table(
 
 
 def _may_be_tags(cells: Sequence[str]) -> bool:
+    if all(map(_LIST.match, cells)):
+        return True
     parts = [part for cell in cells for part in _parts(cell)]
     return len(parts) > len(cells) and are_tags(parts)
 
@@ -144,7 +147,7 @@ def _of_row(
     cell: str, tags: str | None, line: int, reader: ObjectReader
 ) -> Iterator[Sentence | Draft]:
     where = f"{reader.losses.name}, line {line}"
-    if _LIST.match(cell):
+    if _WORD_LIST.match(cell):
         fields = {"tokens": _list_of(cell, where), "tags": _list_of(tags or "", where)}
         yield from reader.sentences(fields, line)
         return
@@ -174,6 +177,7 @@ def _list_of(cell: str, where: str) -> object:
         raise FormatError(
             f"{where}: expected a list in the cell, got {abbreviate(cell)}"
         ) from error
+    value = list(value) if isinstance(value, tuple) else value
     strings = _STRING.findall(cell)
     are_strings = isinstance(value, list) and all(isinstance(each, str) for each in value)
     if are_strings and len(strings) != len(value):  # without a comma between them two are one

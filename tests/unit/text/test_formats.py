@@ -280,6 +280,7 @@ def test_invalid_utf8_after_a_byte_order_mark_is_reported(content, tmp_path):
         decoded(content, name="a")
 
 
+@pytest.mark.filterwarnings("ignore::crfviz.text.readers.losses.LossWarning")
 @given(st.text())
 def test_any_text_is_parsed_or_rejected(text):
     with contextlib.suppress(FormatError):

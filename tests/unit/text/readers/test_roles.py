@@ -101,12 +101,12 @@ LAYOUTS = {  # columns, tags that are read, and the note; "" for none
     "CoNLL-2009": (
         (index, WORDS, lemma, lemma, SPEECH, SPEECH, BLANK, BLANK, index, index, BLANK, sparse),
         SPEECH,
-        FIRST.format(5, "tags"),
+        "column 5 was read",
     ),
     "CoNLL-X of eight columns": (
         (index, WORDS, lemma, SPEECH, SPEECH, BLANK, start, BLANK),
         SPEECH,
-        FIRST.format(4, "tags"),
+        "column 4 was read",
     ),
     "TreeTagger": ((WORDS, SPEECH, lemma), SPEECH, FIRST.format(2, "tags")),
     "LitBank": ((WORDS, ENTITIES, OUT, OUT, OUT), ENTITIES, FIRST.format(2, "entities")),
