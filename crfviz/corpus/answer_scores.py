@@ -8,6 +8,7 @@ and 0 where the denominator is 0. Each side is read by its own scheme, see `crfv
 Tags without a scheme, such as parts of speech, count word by word.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,8 +27,9 @@ from crfviz.text.entities import (
 )
 from crfviz.text.files import abbreviate, abbreviate_value, decoded, lines_of
 from crfviz.text.formats import Sentences, detect_format, parse_sentences, require_same_words
+from crfviz.text.readers.roles import ANSWER_NAMES
 from crfviz.text.readers.rows import Wanted
-from crfviz.text.readers.spelling import AS_WRITTEN, is_io
+from crfviz.text.readers.spelling import AS_WRITTEN, is_io, respelled
 from crfviz.text.schemes import BIO, OUTSIDE, Span, tags_of
 from crfviz.text.sentences import Sentence
 
@@ -165,6 +167,7 @@ def score_tags(gold: Tags, answers: Tags, mode: Mode) -> AnswerScores:
         FormatError: there is no sentence.
     """
     _require_same_shape(gold, answers)
+    (gold, respelled_gold), (answers, respelled_answers) = map(_usually_spelled, (gold, answers))
     own = _schemes(gold, answers)
     schemes = own
     is_other = OTHERS & {prefix for tags in answers for prefix, _ in parts_of(tags)}
@@ -172,7 +175,8 @@ def score_tags(gold: Tags, answers: Tags, mode: Mode) -> AnswerScores:
         schemes = own[0], own[0]
     if None in own:
         return _by_words(gold, answers, mode, own)
-    notes = []
+    notes = [f"Gold: {respelled_gold}"] * bool(respelled_gold)
+    notes += [f"The answers: {respelled_answers}"] * bool(respelled_answers)
     if own[0] != own[1] and schemes == own:
         notes.append(f"Gold is {own[0]}, and the answers are {own[1]}: each is read by its own.")
     elif own[0] != own[1]:
@@ -205,6 +209,17 @@ def score_tags(gold: Tags, answers: Tags, mode: Mode) -> AnswerScores:
         )
         notes.append("The accuracy compares the entities as BIO tags.")
     return _scores(mode, counts, right, gold, schemes, notes)
+
+
+def _usually_spelled(sentences: Tags) -> tuple[Tags, str]:
+    """Return tags such as PER-B or b-PER as B-PER, and a note about it."""
+    tags = sorted({tag for each in sentences for tag in each})
+    names = respelled(tags)
+    changed = next((tag for tag in tags if names[tag][1:] != tag[1:] or tag[0].islower()), None)
+    if changed is None:
+        return sentences, ""
+    note = f"tags such as {abbreviate(changed)} were read as {abbreviate(names[changed])}."
+    return [[names[tag] for tag in each] for each in sentences], note
 
 
 def _scores(
@@ -271,6 +286,12 @@ def _both_columns(path: Path, wanted: Wanted) -> tuple[Tags, Tags]:
     content, columns = _content(path), sides_of_columns(wanted)
     lines = lines_of(decoded(content, name=str(path)))
     found = detect_format(lines, name=str(path), wanted=columns[0])
+    header = re.split(r"[\t,;]", lines[0].lower()) if lines else []
+    if wanted.tags is None and header[-2:-1] and header[-2].strip().startswith(ANSWER_NAMES):
+        raise FormatError(
+            f"{path}: expected gold tags before the answers, got the columns {header[-2]} and "
+            f"{header[-1]}; change their order, or give two files"
+        )
     if found not in IN_COLUMNS:
         raise FormatError(
             f"{path}: expected columns, the last two with gold tags and answers, got {found}. "

@@ -283,3 +283,23 @@ def test_text_has_per_cent_and_notes():
     )
     assert text.splitlines()[-1].startswith("The answers: 1 entity is ill-formed")
     assert "score_answers" in crfviz.__all__
+
+
+@pytest.mark.parametrize("spelled", ["{1}-{0}", "{1}_{0}", "{0}_{1}", "{2}-{1}"])
+@pytest.mark.parametrize("mode", ["conlleval", "strict"])
+def test_spellings_of_prefixes_are_no_types(spelled, mode):
+    answers = [["B-PER", "I-PER", "O"], ["B-LOC", "O"]]
+    gold = [
+        [t if t == "O" else spelled.format(*t.split("-"), t[0].lower()) for t in tags]
+        for tags in answers
+    ]
+    scores = score_answers(gold, answers, mode)
+    assert (scores.f1, scores.accuracy, [*scores.by_type]) == (1, 1, ["LOC", "PER"])
+    assert [note[:19] for note in scores.notes] == ["Gold: tags such as "]
+
+
+def test_answers_before_gold_are_refused(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("token\tpred\tgold\nUno\tO\tB-PER\nnaps\tO\tO\n")
+    with pytest.raises(FormatError, match="gold tags before the answers, got the columns pred and"):
+        score_answers(path)
