@@ -155,7 +155,7 @@ class ObjectReader:
         by_row = [[row[0] for row in value], [row[-1] for row in value]]
         ways = [by_row] if min(widths) > 1 else []
         if len(value) == 2:  # two words with their tags, or all words and all tags
-            ways = [(words, tags) for words, tags in (*ways, value) if are_tags(tags)]
+            ways = [[words, tags] for words, tags in (*ways, value) if are_tags(tags)]
         if len(ways) != 1:
             raise _no_sentence(value, where)
         return sentence_of({"tokens": ways[0][0], "tags": ways[0][1]}, where)
