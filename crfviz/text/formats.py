@@ -262,7 +262,8 @@ def warn_of_comments(lines: Iterable[str], file_format: FormatName, *, name: str
     losses = Losses(name)
     for block in columns.blocks(lines) if file_format in LAYOUTS else ():
         rows = [line.split("\t") for _, line in block if "\t" in line]
-        tags = [row[LAYOUTS[file_format].tag] for row in rows if len(row) >= len(rows[0])]
+        tag = LAYOUTS[file_format].tag
+        tags = [row[tag] for row in rows if len(row) > tag]
         note_comments(block, tags, losses)
     for message in losses.messages():
         warnings.warn(message, LossWarning, stacklevel=2)
