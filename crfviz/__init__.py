@@ -11,7 +11,7 @@ import lazy_loader
 
 from crfviz.chain.notebook_repr import VIEWS
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 VIEWS.append("crfviz.views.exports.notebook")
