@@ -30,6 +30,7 @@ BLANK_LINES, RESTART = "blank", "restart"  # ends of sentences, besides a column
 MOST_WORDS, MOST_OPEN = 100, 40  # of a sentence alone in a file, with an end mark and without
 _UNKNOWN = "nothing shows what ends a sentence, as blank lines would"
 _END = re.compile(r"[.!?。！？]+|[$]?\.")
+_FIRST = re.compile("[0-9]+")
 _NUMBERED = re.compile(r"(\D*)([0-9]+)")
 
 
@@ -116,7 +117,7 @@ def find_ends(rows: Rows, roles: Roles, wanted: str | int | None) -> Ends:
 
 def _named(rows: Rows, columns: Sequence[Sequence[str]], column: int) -> Ends:
     """Return the ends in a column with the name of one, unless the values speak against it."""
-    numbers = columns[column]
+    numbers = columns[column] if column < rows.width else ()
     if numbers and not numbers[0]:
         raise rows.ask(f"the first row is empty in {rows.named(column)}")
     documents = [values for n, values in enumerate(columns) if rows.named(n) in DOCUMENT_NAMES]
@@ -160,7 +161,9 @@ def _shown(
 
 def _restarts(values: Sequence[str], blocks: Sequence[Sequence[int]]) -> bool:
     """Return whether a numbering of words begins anew inside of a block."""
-    return any(int(values[at]) <= int(values[at - 1]) for block in blocks for at in block[1:])
+    numbers = [int(_FIRST.findall(value)[0]) if value[:1].isdecimal() else 0 for value in values]
+    inner = (at for block in blocks for at in block[1:] if values[at].isdecimal())
+    return any(numbers[at] <= numbers[at - 1] for at in inner)
 
 
 def _blocks(rows: Rows) -> list[list[int]]:

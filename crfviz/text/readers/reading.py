@@ -277,7 +277,8 @@ class Reader:
             else:
                 misc.note_comments(block, sentence.tags, self.losses)
                 if len(sentence.tokens) < columns.words_in(block, layout) and any(
-                    line.split("\t")[layout.word].strip(" \r").isspace() for _, line in block
+                    "".join(line.split("\t")[layout.word :][:1]).strip(" \r").isspace()
+                    for _, line in block
                 ):
                     self.losses.add("words of white space were left out", block[0][0])
                 if sentence.tokens:

@@ -238,7 +238,7 @@ def _tag(
             raise several
         return Roles(word, known[0])
     is_pair = last - 1 != word and are_gold_and_predicted(columns[last - 1], columns[last])
-    is_open = is_pair and header.names and not names[last].startswith(ANSWER_NAMES)
+    is_open = is_pair and names and not "".join(names[last:]).startswith(ANSWER_NAMES)
     if is_pair and not is_open and not any(n < last - 1 for n in entities):
         return Roles(word, last - 1, last)
     is_speech = last in strong and kinds[last] == "speech"

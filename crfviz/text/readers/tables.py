@@ -169,9 +169,9 @@ def _of_row(
 
 def _list_of(cell: str, where: str) -> object:
     """Return the list in a cell, in Python's or NumPy's notation."""
-    if _BLANK_LIST.fullmatch(cell.strip()):
-        return [ast.literal_eval(each) for each in _STRING.findall(cell)]
     try:
+        if _BLANK_LIST.fullmatch(cell.strip()):
+            return [ast.literal_eval(each) for each in _STRING.findall(cell)]
         value = ast.literal_eval(cell)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise FormatError(

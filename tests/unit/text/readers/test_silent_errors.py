@@ -1,5 +1,6 @@
 """Files that once gave wrong words or tags without a word: now right, refused, or said lost."""
 
+import contextlib
 import json
 import warnings
 
@@ -182,3 +183,18 @@ def test_note_does_not_call_one_of_two_columns_the_only_one():
     rows = "".join(f"{w}\t{t}\t{t}\t0.9\n" for w, t in zip(*IDA, strict=True))
     with pytest.warns(LossWarning, match="column 2 was read$"):
         parse_sentences(rows)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "label\tprediction\nUno\tB-PER\tB-PER\nnaps\tO\tO\n",
+        "word,tag,sentence\nUno,B-PER\nnaps,O\n",
+        "# global.columns = ID FORM NE\n1\tUno\tB-PER\n2\t\tO\n",
+        "tokens\ttags\n\"['U\no' 'naps']\"\t['B-PER' 'O']\n",
+        "1\tUno\tB-PER\n2\tnaps\tO\n8.5\t.\tO\n\n1\tUno\tB-PER\n",
+    ],
+)
+def test_damaged_files_are_read_or_refused(content):
+    with contextlib.suppress(FormatError):
+        parse_sentences(content, told=lambda _: None)
