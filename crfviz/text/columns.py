@@ -137,10 +137,12 @@ def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:
             f"{words[0].number}, got {len(odd.cells)}"
         )
     for before, row in pairwise(words) if layout.ids else ():
-        if int(row.cells[0]) <= int(before.cells[0]):
+        old, new = (each.cells[0].lstrip("0") for each in (before, row))
+        if (len(new), new) <= (len(old), old):
             raise FormatError(
                 f"{name}, line {row.number}: expected a blank line before the word id "
-                f"{row.cells[0]}, which follows {before.cells[0]}; add it, or use sentences=restart"
+                f"{abbreviate(row.cells[0])}, which follows {abbreviate(before.cells[0])}; add it, "
+                f"or use sentences=restart"
             )
     return words
 

@@ -78,7 +78,7 @@ REFUSED = {
     ),
     "CoNLL-U without blank lines": (
         "1\tGo\t_\tVERB" + "\t_" * 6 + "\n1\tSit\t_\tVERB" + "\t_" * 6 + "\n",
-        "line 2: expected a blank line before the word id 1",
+        "line 2: expected a blank line before the word id '1', which follows '1'",
     ),
     "a row with one column more": (
         "Ida\tB-PER\nrows\tO\tx\n.\tO\n",
