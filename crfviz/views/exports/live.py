@@ -22,10 +22,11 @@ from crfviz.taggers.registry import SHIPPED
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.text.files import abbreviate_value
 from crfviz.views.frames.homework import trace_picture
-from crfviz.views.stage.payload import payload
+from crfviz.views.stage.payload import encoded, payload
 from crfviz.views.stage.payload_types import Payload
-from crfviz.views.stage.picture import WINDOW, Matrix, Picture, Subject, most_words
+from crfviz.views.stage.picture import WINDOW, Matrix, Picture, Row, Subject, most_words
 from crfviz.views.stage.walks import viterbi_walk
+from crfviz.views.strips.decoders import LABELS
 from crfviz.views.strips.pictures import (
     GHOSTS,
     PROBABILITY,
@@ -70,12 +71,13 @@ class Page:
     draw: Draw
     path: str = ""  # of the app's page
     note: str = "edits"  # which note `local_backend.js` writes
+    gold: bool = False  # whether it has a row of right tags
     displays: Mapping[str, str] = field(default_factory=dict)  # of its numbers, with their names
 
 
 PAGES: Mapping[str, Page] = {
     "explore": Page(
-        "Explore", lambda live, now, _: explore_picture(now, live.gold), note="decoders"
+        "Explore", lambda live, now, _: explore_picture(now, live.gold), note="decoders", gold=True
     ),
     "emissions": Page(
         "Emissions",
@@ -86,20 +88,22 @@ PAGES: Mapping[str, Page] = {
         "Transitions",
         lambda live, now, before: transition_picture(now, before, live.gold, Matrix(live.display)),
         "transitions",
+        gold=True,
     ),
     "forward-backward": Page(
         "Forward–backward",
         lambda _, now, before: sweep_picture(now, before),
         "forward-backward",
         "sweeps",
-        SWEEP_DISPLAYS,
+        displays=SWEEP_DISPLAYS,
     ),
     "viterbi": Page(
         "Viterbi",
         lambda live, now, _: viterbi_picture(now, live.gold),
         "viterbi",
-        "none",
-        SWEEP_DISPLAYS,
+        note="none",
+        gold=True,
+        displays=SWEEP_DISPLAYS,
     ),
     "marginals": Page(
         "Marginals", lambda _, now, before: marginal_picture(now, before), "marginals", "entropy"
@@ -238,20 +242,20 @@ def _payload(live: Live, picture: Picture) -> Payload:
 
 def _page(live: Live, name: str) -> dict[str, object]:
     page, trained = {TRACE: OF_TRACE, KEPT: OF_KEPT, **PAGES}[name], live.trained
-    picture, edited = (page.draw(live, trained, by) for by in (None, trained))
-    if name not in ("marginals", KEPT):  # these count only the paths that match the rule
-        picture, edited = _ruled(live, picture), _ruled(live, edited)
+    counted = name in ("marginals", KEPT)  # only the paths that match the rule
+    plain, changed = (page.draw(live, trained, by) for by in (None, trained))
+    picture, edited = (each if counted else _ruled(live, each) for each in (plain, changed))
     fields = _payload(live, picture)
     kept = [
         {key: value for key, value in table.items() if key not in _NUMBERS}
         | {"framed": table["outlined"] is not None}
         for table in fields["tables"]
     ]
-    walk, lost, after = fields["walk"], None, _rows(_payload(live, edited))
+    walk, lost = fields["walk"], None
     if name == "viterbi":
-        walks = (viterbi_walk(possible=way) for way in (True, False))
-        ways = [_ruled(live, replace(viterbi_picture(trained, None), walk=walk)) for walk in walks]
-        walk, lost = (_payload(live, way)["walk"] for way in ways)
+        walks = [viterbi_walk(possible=way) for way in (True, False)]
+        walk, lost = (encoded(_ruled(live, replace(plain, walk=each)).walk) for each in walks)
+    rows, after = (_rows(each.rows) for each in (picture, edited))
     whole = {
         "id": name,
         "title": page.title,
@@ -259,8 +263,8 @@ def _page(live: Live, name: str) -> dict[str, object]:
         "picture": {key: value for key, value in fields.items() if key in _OF_PICTURE}
         | {"tables": kept, "heading": fields["heading"] if name == KEPT else []}
         | ({"note": fields["note"]} if name in (TRACE, KEPT) else {}),
-        "rows": (rows := fields["rows"] if name == KEPT else _rows(fields)),
-        "gold": _gold_row(live, page),
+        "rows": fields["rows"] if name == KEPT else rows,
+        "gold": {"id": "gold", "label": LABELS["gold"], "value": ""} if page.gold else None,
         "editedRows": None if name == KEPT or after == rows else after,
         "editedLegend": " · ".join(filter(None, [edited.legend, GHOSTS])),
         "note": page.note,
@@ -276,18 +280,11 @@ def _ruled(live: Live, picture: Picture) -> Picture:
     return with_rule(picture, rule, "", live.potentials) if rule else picture
 
 
-def _gold_row(live: Live, page: Page) -> dict[str, object] | None:
-    """Return the row of the right tags where the page has one; else None."""
-    known = replace(live, gold=[0] * len(live.trained.words))
-    gold = [row for row in page.draw(known, live.trained, None).rows if row.id == "gold"]
-    return {"id": gold[0].id, "label": gold[0].label, "value": ""} if gold else None
-
-
-def _rows(fields: Payload) -> list[dict[str, object]]:
+def _rows(rows: Sequence[Row]) -> list[dict[str, object]]:
     return [
-        {"id": row["id"], "label": row["label"], "value": row["value"]}
-        | {"tags": row["tags"] if row["id"] == "gold" else None}
-        for row in fields["rows"]
+        {"id": row.id, "label": row.label, "value": row.value}
+        | {"tags": list(row.tags) if row.id == "gold" and row.tags is not None else None}
+        for row in rows
     ]
 
 
