@@ -68,6 +68,14 @@ SIDES: Mapping[type, Side] = {
     EntityPanel: "entity",
     Gradient: "gradient",
 }
+# Fields that are sent as they are declared.
+OF_SUBJECT = (
+    *("probabilistic", "margin", "constrained", "nodes", "covered", "withheld", "chosen", "panel"),
+    *("folding", "direction"),
+)
+OF_PICTURE = (
+    *("heading", "asked", "title", "reference", "contrast", "note", "legend", "hint", "asks"),
+)
 EXPLAINING = (Cell, Bars)  # side panels that need every table
 
 
@@ -93,7 +101,7 @@ def payload(
     stepped = {node for phase in picture.walk.phases for node in phase.nodes}
     explaining = isinstance(side, EXPLAINING) or not stepped.isdisjoint((ALPHA, BETA, BEST))
     num_words = len(subject.now.words)
-    return {
+    computed: dict[str, object] = {
         "ack": ack,
         "words": list(subject.now.words),
         "offset": subject.now.first,
@@ -119,38 +127,24 @@ def payload(
         "rows": [_row(row, subject.trained if edited else None) for row in picture.rows],
         "tables": [_grid(grid) for grid in picture.grids],
         "display": matrix.display,
-        "probabilistic": subject.probabilistic,
-        "margin": subject.margin,
         "pins": list(subject.pins.items()),
         "terms": encoded(side) if isinstance(side, Gap) else None,
         "ruler": None if matrix.ruler is None else encoded(matrix.ruler),
         "marks": [(mark.at, mark.label) for mark in matrix.marks],
         "messages": isinstance(side, Cell) and side.message,
         "entity": encoded(side) if isinstance(side, EntityPanel) else None,
-        "heading": list(picture.heading),
         "pile": None if picture.pile is None else _pile(picture.pile),
         "used": None if picture.used is None else _used(picture.used),
         "gradient": _gradient(side.step) if isinstance(side, Gradient) and side.step else None,
-        "asked": picture.asked,
-        "constrained": subject.constrained,
         "walk": encoded(picture.walk),
         "step": picture.walk.at(subject.step, num_words),
-        "nodes": subject.nodes,
-        "covered": list(subject.covered),
-        "withheld": list(subject.withheld),
-        "chosen": subject.chosen,
-        "panel": subject.panel,
-        "folding": subject.folding,
         "rtl": right_to_left(" ".join(subject.now.sentence.words)),
-        "direction": subject.direction,
-        "title": picture.title,
-        "reference": picture.reference,
-        "contrast": picture.contrast,
-        "note": picture.note,
-        "legend": picture.legend,
-        "hint": picture.hint,
-        "asks": picture.asks,
     }
+    return cast("Payload", computed | _copied(subject, OF_SUBJECT) | _copied(picture, OF_PICTURE))
+
+
+def _copied(described: "DataclassInstance", names: Sequence[str]) -> dict[str, object]:
+    return {name: _encoded(getattr(described, name)) for name in names}
 
 
 def changes(data: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:

@@ -73,6 +73,13 @@ const changed = (chain, change) => {
   return enumerate(chainFrom(nested));
 };
 
+test("a picture without new events keeps the edited chain of its payload", () => {
+  const decoded = decode(payload(randomChain(11, { T, K })));
+  const now = (events) => compose(decoded, { events, chosen: CHOSEN }).edited;
+  assert.equal(now([]), decoded.edited);
+  assert.notEqual(now([{ kind: "strength", value: 0.5 }]), decoded.edited);
+});
+
 describe("a window", () => {
   const chain = randomChain(11, { T, K });
 

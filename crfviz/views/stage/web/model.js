@@ -36,10 +36,12 @@ export function decode(data) {
     edits: editsOf(edits, data, offset),
     pins: data.pins.map(([t, tag]) => /** @type {[number, string]} */ ([t - offset, tag])),
   };
-  const solved = base && (total > T || !results.marginals) ? solve(applyEdits(known, known.edits)) : null;
+  const edited = /** @type {Chain} */ (base && applyEdits(known, known.edits));
+  const solved = base && (total > T || !results.marginals) ? solve(edited) : null;
   const own = results.marginals || !solved ? null : solutionIn(solved, place);
   const decoded = {
     ...known,
+    edited,
     perStep: Boolean(data.trained?.steps),
     solved: total > T ? solved : null,
     disagrees: own !== null && !agree(own, results),

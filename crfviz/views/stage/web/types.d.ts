@@ -119,6 +119,7 @@ export interface Decoded extends Omit<Payload, Encoded> {
   solved: Solution | null; // of all words, where those in sight are a window
   overview: { path: Path; marginals: Float64Array } | null; // likewise, of a chain that is not sent
   edits: Edits;
+  edited: Chain; // of all words, with these edits; absent as `base`
   results: ChainResults;
   ghost: Trained | null;
   rows: Row[];
@@ -195,7 +196,6 @@ export interface Composed extends Omit<Decoded, "covered" | "message"> {
   waiting: boolean; // whether Python has still to answer
   message: string | null;
   into: number;
-  edited: Chain; // of all words, with the edits
   chain: Chain; // of the words in sight; absent as `trained`
   covered: Set<string>;
   unfolded: boolean;

@@ -29,7 +29,7 @@ export function compose(payload, { events, chosen, before }) {
   const unseen = [...events, ...(chosen.preview ? [chosen.preview] : [])].filter((event) => LIVE.has(event.kind));
   const live = unseen.length > 0;
   const edits = unseen.reduce((known, event) => withEvent(known, event, payload), payload.edits);
-  const edited = payload.base && applyEdits(payload, edits);
+  const edited = live && payload.base ? applyEdits(payload, edits) : payload.edited;
   const covered = allCovered(chosen.covered);
   const model = {
     ...payload,
