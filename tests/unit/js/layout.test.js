@@ -1,9 +1,11 @@
 // How high the rows of a picture are, when they scroll in a frame of their own, and how wide its columns are.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { layout } from "../../../crfviz/views/stage/web/stage/layout.js";
-import { linesOf } from "../../../crfviz/views/stage/web/stage/widths.js";
+import { SHEET } from "../../../crfviz/views/stage/web/stage/sheet.js";
+import { linesOf, TEXT } from "../../../crfviz/views/stage/web/stage/widths.js";
 
 const TARGET = 24; // pixels, see WCAG 2.2, 2.5.8
 const ROOM = { width: 935, height: 720, top: 57, note: 38, scale: 1, shortens: false }; // a projector
@@ -168,4 +170,42 @@ test("three words use the width of a lecture", () => {
   const [wide, lecture] = [false, true].map((shortens) => sizesOf(3, { room: { width: 1280, shortens }, page }));
   assert.deepEqual(wide.columns, [150, 150, 150]);
   assert.deepEqual(lecture.columns, [300, 300, 300]);
+});
+
+const STYLES = readFileSync(new URL("../../../crfviz/views/stage/web/stage.css", import.meta.url), "utf8");
+const CLOSE = /^\[data-close\] \{.*?^\}/ms; // rules of the close layout
+
+// The number in the value of a property: the value has this shape, with `#` in the number's place.
+function styled(selector, property, shape, styles = STYLES.replace(CLOSE, "")) {
+  const values = [...styles.matchAll(/^\s*([^{}\n]+) \{([^{}]*)\}/gm)]
+    .filter(([, each]) => each === selector)
+    .flatMap(([, , body]) => body.split(";").map((line) => line.trim()))
+    .filter((line) => line.startsWith(`${property}: `))
+    .map((line) => line.slice(property.length + 2));
+  const [before, after] = shape.split("#");
+  const numbers = values
+    .filter((value) => value.startsWith(before) && value.endsWith(after))
+    .map((value) => Number(value.slice(before.length, value.length - after.length)));
+  assert.equal(numbers.length, 1, `${selector} has one ${property} like ${shape}`);
+  return numbers[0];
+}
+
+test("the numbers that sizes share with the style sheet are its own", () => {
+  const em = "calc(# * var(--text))";
+  assert.equal(styled("[data-stage]", "--text", "#px"), TEXT);
+  assert.deepEqual(SHEET, {
+    gap: styled(".body", "gap", "#px"),
+    topline: styled(".topline", "min-height", "#px"),
+    overview: styled(".overview", "height", "#px") + styled(".overview", "margin-bottom", "#px"),
+    head: {
+      usual: styled(".word", "height", em),
+      compact: styled("[data-compact] .word", "height", em),
+      close: styled(".word", "height", em, STYLES.match(CLOSE)[0].replace("[data-close] {", "")),
+    },
+    headMargin: styled(".word", "padding", "0 2px #px"),
+    matrixLabel: Math.round(styled(".matrix-row", "grid-template-columns", "#em") * TEXT),
+    matrixRow: styled(".matrix-row", "height", em) * TEXT,
+    rowBelow: styled(".below .matrix-row", "height", "max(24px, calc(# * var(--text)))") * TEXT,
+    between: styled(".below", "gap", "#px"),
+  });
 });

@@ -1,7 +1,7 @@
 // The height that a picture may use: it is estimated before it is drawn, and corrected by what was drawn.
 
-import { BELOW_STAGE } from "./layout.js";
-
+// Height under the stage; in a lecture the text of a step may take a second line.
+export const BELOW_STAGE = { page: 45, lecture: 38 };
 const [EDGE, SLACK] = [8, 12]; // pixels under the picture of a lecture, and those that may stay empty
 const MAX_OVER = 24; // pixels; pictures on pages that are much higher than the window scroll
 

@@ -3,6 +3,7 @@
 import { charactersOf, html } from "../dom.js";
 import { clamp, score } from "../numbers.js";
 import { cellText } from "../parts/cells.js";
+import { SHEET } from "./sheet.js";
 
 /** @import { Chain, Numbers, Row, Side, Table } from "../types.js" */
 /** @import { Laid } from "./layout.js" */
@@ -15,10 +16,8 @@ const CAPITAL = 9; // width of a letter in a tag name
 export const TARGET = 24; // pixels at any text size: the minimum distance of click targets, see WCAG 2.2, 2.5.8
 const PANEL = 330; // width of a panel beside the words
 export const MIN_MATRIX = 270; // required by the controls under a small matrix
-const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
-const BELOW = { head: 62, row: 17.5, label: 70 }; // matrices under the words
-const BETWEEN = 20; // gap between matrices under the words
+const BELOW = { head: 62, label: 70 }; // matrices under the words
 const MIN_NOTE = 170; // minimum width of a note beside these matrices
 const MESSAGE = 11; // characters of a message such as PROPN −12
 const NODE = 8; // characters of a large node with −12.3 beside it
@@ -129,12 +128,12 @@ function extremes(...tables) {
 export function unitOfMatrices({ width, shown, unit, digit }) {
   if (width < STACKED) return unit;
   const needed = BELOW.label + countWidth(digit) * (shown + 1);
-  return clamp((width - BETWEEN) / 2 / needed, 1, unit);
+  return clamp((width - SHEET.between) / 2 / needed, 1, unit);
 }
 
 /** @param {number} shown @param {number} unit */
 export function heightOfMatrices(shown, unit) {
-  return unit * BELOW.head + Math.max(unit * BELOW.row, TARGET) * (shown + 1);
+  return unit * BELOW.head + Math.max(unit * SHEET.rowBelow, TARGET) * (shown + 1);
 }
 
 // The width of a cell with a count, at the smallest text size.
@@ -158,12 +157,12 @@ export function matrixCell({ chain, display, order, K }, { width, shown, below, 
   const widest = Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
   const letters = display === "probability" ? LONG_NUMBER : widest;
   if (below) {
-    const each = width < STACKED ? width : (width - BETWEEN) / 2; // on a phone they are one above the other
+    const each = width < STACKED ? width : (width - SHEET.between) / 2; // on a phone they are one above the other
     const least = unit * countWidth(digit);
     return clamp(Math.floor((each - unit * BELOW.label) / (shown + 1)), least, Math.max(least, 35 * unit));
   }
   const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
-  const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
+  const share = Math.min(MATRIX_SHARE * width, width - words) - unit * SHEET.matrixLabel;
   return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
 }
 
@@ -174,14 +173,14 @@ export function matrixCell({ chain, display, order, K }, { width, shown, below, 
  * @param {Record<"width" | "shown" | "matrix" | "unit" | "note", number> & { stacked: boolean }} room
  */
 export function placeOfNote(side, { width, shown, matrix, unit, note, stacked }) {
-  const left = width - 2 * (unit * BELOW.label + (shown + 1) * matrix + BETWEEN);
+  const left = width - 2 * (unit * BELOW.label + (shown + 1) * matrix + SHEET.between);
   const fits = side === "gradient" && !stacked && left >= MIN_NOTE * unit;
   return fits ? { beside: Math.floor(left), above: 0 } : { beside: 0, above: note };
 }
 
 /** @param {Side | null} side @param {number} shown @param {number} matrix @param {number} unit */
 export function panelWidth(side, shown, matrix, unit) {
-  if (side === "matrix") return Math.max(MIN_MATRIX * unit, MATRIX_LABEL * unit + (shown + 1) * matrix);
+  if (side === "matrix") return Math.max(MIN_MATRIX * unit, SHEET.matrixLabel * unit + (shown + 1) * matrix);
   return side && side !== "entity" ? PANEL * unit : 0; // an entity's panel is below the words
 }
 
