@@ -61,7 +61,7 @@ class Source:
 
     file: BinaryIO
     name: str
-    head: bytes  # the lines that format detection has already read
+    head: bytes  # the lines of a pipe that format detection has already read
     file_format: FormatName
     size: int | None  # bytes; None for a pipe
     reading: str  # how the file was read, in one line
@@ -114,6 +114,9 @@ def _opened(path: Path, name: str, file_format: FormatName | None) -> Iterator[S
             format_name = file_format or detect_format(first, name=name)
             warn_of_comments(first, format_name, name=name)
             size = os.fstat(file.fileno()).st_size if path.is_file() else None
+            if size is not None:  # a file is cut from its beginning, so that its parts are even
+                file.seek(0)
+                head.clear()
         yield Source(file, name, b"".join(head), format_name, size, format_name)
 
 
