@@ -24,7 +24,8 @@ export function buildEverywhere(labelling) {
   const list = html("div.occurrences", { role: "listbox", "aria-label": "The same name elsewhere" });
   const why = html("div.because", { role: "note", "aria-live": "polite" });
   const hint = html("div.hint");
-  const keys = html("div.answers", actions(labelling), hint); // below the list, which may scroll
+  const answers = [actions(labelling), hint];
+  const keys = html("div.answers"); // below the list, which may scroll
   return {
     elements: [line, why, list, keys],
     /** @param {Labelling} labelling */
@@ -35,6 +36,7 @@ export function buildEverywhere(labelling) {
       why.replaceChildren(...(data.why?.lines ?? []).map((text) => html("p", text)));
       const rows = data.everywhere?.rows ?? null;
       list.hidden = keys.hidden = !rows;
+      if (Boolean(rows) !== keys.hasChildNodes()) keys.replaceChildren(...(rows ? answers : []));
       setText(hint, rows?.length ? LIST_HINT : "No place is left. Esc goes back.");
       list.replaceChildren(...(rows ?? []).map((each, at) => occurrence(labelling, each, at, at === row)));
       list.querySelector("[data-cursor]")?.scrollIntoView({ block: "nearest" });
