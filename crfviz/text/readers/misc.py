@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from crfviz.text.columns import CONLLU, CONLLU_XPOS, UNTAGGED, Block, is_comment
+from crfviz.text.files import abbreviate_names
 from crfviz.text.readers.keys import may_be_tags
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.roles import ENTITY, kind_of
@@ -58,7 +59,7 @@ def find_entities(lines: Sequence[str], wanted: str | int | None) -> tuple[str, 
     upos, xpos = ({row[layout.tag] for row in rows} for layout in (CONLLU, CONLLU_XPOS))
     if len(spelled) == len(keys) == 1 and upos | xpos <= {UNTAGGED, ""}:
         return keys[0], f"the column UPOS is empty; the entities in MISC ({keys[0]}) were read"
-    shown = ", ".join(keys)
+    shown = abbreviate_names(keys)
     how = f"; tags={spelled[0]} reads them" if spelled else ""
     return "", f"entities in MISC ({shown}) were left out{how}"
 
@@ -72,7 +73,8 @@ def note_comments(block: Block, tags: Sequence[str] | None, losses: Losses) -> N
     for number, line in comments:
         found = _COMMENT.match(line)
         if found and not _NOTHING.fullmatch(found[2]) and _says_entities(found[1], found[2], words):
-            losses.add(f"entities in the comment “{found[1]}” were left out", number)
+            key = abbreviate_names([found[1]])
+            losses.add(f"entities in the comment “{key}” were left out", number)
 
 
 def _says_entities(name: str, value: str, words: int) -> bool:
