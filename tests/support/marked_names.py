@@ -16,7 +16,8 @@ TAGS = [MARK.format(name, name) for name in ("a", "b", "c")]
 WORDS = [MARK.format("w", n) for n in range(3)]
 ANNOTATORS = [MARK.format("p", n) for n in range(2)]
 DOCUMENT = MARK.format("d", 0)
-CORPUS = "".join(f"{word}\t{tag}\n" for word, tag in zip(WORDS, TAGS, strict=True))
+ROWS = [f"{word}\t{tag}\n" for word, tag in zip(WORDS, TAGS, strict=True)]
+CORPUS = "".join(["word\ttag\n", *ROWS])  # the header says which column has the tags
 FILE = f"{MARK.format('f', 0)}.conll"
 
 
