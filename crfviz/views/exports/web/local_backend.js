@@ -144,12 +144,13 @@ export class LocalBackend {
     const { data, page, view, T, K, trained } = this;
     const changed = this.edited || data.pins.length > 0;
     const before = this.reference;
-    const now = changed ? this.solved(this.chain) : before;
+    const edited = this.chain;
+    const now = changed ? this.solved(edited) : before;
     const possible = now.logPartition !== -Infinity;
     const walk = possible || !page.lost ? page.walk : page.lost;
     const all = {
       ...page.picture,
-      ...{ T, K, offset: 0, total: T, base: trained, trained, walk },
+      ...{ T, K, offset: 0, total: T, base: trained, trained, edited, walk },
       solved: this.drawn < T ? now : null,
       words: data.words,
       tags: data.tags,
