@@ -23,6 +23,7 @@ TAG_NAMES = (
 ANSWER_NAMES = ("pred", "answer", "system", "guess", "output", "auto", "model")  # begin so
 CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
 ENTITY = re.compile(r"[Oo]|[BIESLUMWbieslumw][-_]\S+|\S+[-_][BIESLUMW]|\(?[\w-]*\*\)?|[BIESLUMW]")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]+)?:(?=\S)")
 FULL_ENTITY = re.compile(r"[BIESLUMW][-_][A-Z]{2,}|[A-Z]{2,}[-_][BIESLUMW]")
 KNOWN = {*UPOS, *PENN, *STTS, *".,:;!?\"'`()#$", "``", "''", "--", "...", "HYPH", "_", "-", "X"}
 _BARE = set("BIESLUMW")  # prefixes without a type
@@ -105,9 +106,7 @@ def find_roles(
             if not header.certain:
                 return None
             raise ask("no column shows words")
-    if _have_one_prefix(columns[word]) or (not is_first and _are_texts(columns[word])):
-        what = "attributes" if _have_one_prefix(columns[word]) else "texts"
-        raise ask(f"column {word + 1} has {what}, not words")
+    _refuse_as_words(columns[word], word, ask, named=is_first)
     found = Roles(word, tag) if tag is not None else _tag(columns, kinds, word, header, ask)
     if found is None or is_first:
         return found
@@ -128,6 +127,23 @@ def _refuse_features(
         raise ask("a column has attributes, not words")
     if len(columns[-1]) >= MIN_CAPITAL_ROWS and all(map(_WITH_SCORE.fullmatch, columns[-1])):
         raise ask("seems to be output of CRF++ with probabilities; run crf_test without -v")
+
+
+def _refuse_as_words(
+    words: Column, number: int, ask: Callable[[str], FormatError], *, named: bool
+) -> None:
+    """Reject attributes; if the column is not named, also texts and WikiANN's `en:Oslo`."""
+    if _have_one_prefix(words):
+        raise ask(f"column {number + 1} has attributes, not words")
+    if named:
+        return
+    if _are_texts(words):
+        raise ask(f"column {number + 1} has texts, not words")
+    codes = {found[0] if (found := _LANGUAGE.match(word)) else "" for word in words}
+    if len(words) >= MIN_CAPITAL_ROWS and len(codes) == 1 and "" not in codes:
+        raise ask(
+            f"all words in column {number + 1} begin with {min(codes)}, the code of a language"
+        )
 
 
 def kind_of(values: Column) -> Kind:
@@ -202,8 +218,7 @@ def _of_pair(
         kinds[0] in STRONG or are_counts(first) or (kinds[0] == "constant" and len({*last}) > 1)
     ):
         raise ask("no column shows words")
-    if _are_texts(first):
-        raise ask("column 1 has texts, not words")
+    _refuse_as_words(first, 0, ask, named=False)
     if kinds[1] in (*STRONG, "weak"):
         return Roles(0, 1)
     if kinds[1] == "ids":

@@ -67,6 +67,10 @@ REFUSED = {
     ),
     "spans in cells": ('text,entities\n"Uno naps .","[(0, 3)]"\n', "a column may have the tags"),
     "texts with a class": ("Ida is happy\tgood\nUno naps\tbad\nIt rains\tbad\n", "has texts, not"),
+    "words with the code of their language": (
+        "".join(f"en:{word}\t{tag}\n" for word, tag in zip(*IDA, strict=True)),
+        "all words in column 1 begin with en:, the code of a language",
+    ),
     "a dictionary": ("house\tHaus\ncat\tKatze\ndog\tHund\n", "seems to have words or lemmas"),
     "sentence numbers that begin anew in each document": (
         table(",", "doc,sent,word,tag", lambda n, w, t: (f"d{n}", "0", w, t)),
