@@ -169,8 +169,13 @@ def bound_to(
     if may_be_unsent(key) or st.session_state[key] != value or labels.get(key, shown) != shown:
         st.session_state[key] = value
     labels[key] = shown
+
+    def changed() -> None:
+        if key in st.session_state.to_dict():  # else a change of page has dropped its value
+            store(widget_value(key))
+
     with at or nullcontext():
-        widget(label, key=key, on_change=lambda: store(widget_value(key)), **options)
+        widget(label, key=key, on_change=changed, **options)
 
 
 def _one_of(

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from crfviz.ui.session.bound_widgets import bound_draft
+from crfviz.ui.session.bound_widgets import bound_draft, bound_to
 from crfviz.ui.session.session_store import discard_messages, draft, messages, notify
 
 
@@ -44,3 +44,12 @@ def test_messages_stay_until_discarded():
     assert messages() == ("one", "two")
     discard_messages(said)
     assert messages() == ("two",)
+
+
+def test_value_that_a_change_of_page_has_dropped_is_no_choice(asked_again):
+    drawn, stored = Widget(), []
+    asked_again.asked = False
+    bound_to(drawn, "Word", "word", "dog", stored.append)
+    del asked_again[drawn.key]
+    drawn.on_change()
+    assert stored == []
