@@ -16,8 +16,9 @@ from crfviz.text.files import abbreviate
 from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES, are_tags
 
 TAB, BLANK = "\t", " "
-SEPARATORS = (",", ";", "\t")
+SEPARATORS = (",", ";", "\t", "|")
 QUOTE = '"'
+_MARKDOWN = re.compile(r"(?=.*\|)(?=.*---)[-|: ]+")  # the line below the names of a table
 _BLANKS = re.compile("[ ]+")
 
 
@@ -129,8 +130,10 @@ def dialect_of(lines: Sequence[str], name: str) -> Dialect:
     """Return how the cells of lines of words are separated; by blanks if nothing else fits.
 
     Raises:
-        FormatError: as `is_quoted`.
+        FormatError: as `is_quoted`, or the lines are a table in Markdown.
     """
+    if any(_MARKDOWN.fullmatch(line.strip()) for line in lines[1:2]):
+        raise FormatError(f"{name}: seems to be a table in Markdown; separate its columns by TABs")
     marked = [line for line in lines if TAB in line]
     if marked and not all(line.startswith("# ") for line in marked):
         return Dialect(TAB, is_quoted(marked, TAB, name))
@@ -143,6 +146,8 @@ def dialect_of(lines: Sequence[str], name: str) -> Dialect:
         rows = [cells_of(line, dialect) for line in lines]
         if named:
             return dialect
+        if separator == "|":
+            continue
         if len({*map(len, rows)}) > 1 or len(rows[0]) < 2:
             dialect = Dialect(separator, last=True)
             rows = [cells_of(line, dialect) for line in lines]

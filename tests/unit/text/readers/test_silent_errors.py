@@ -31,6 +31,7 @@ def table(separator, header, row, between=""):
 
 
 READ = {
+    "bars between named columns": ("word|tag\nUno|B-PER\nnaps|O\n.|O\n", [UNO]),
     "tuples in cells": (
         f'tokens,tags\n"{tuple(IDA[0])}","{tuple(IDA[1])}"\n"{tuple(UNO[0])}","{tuple(UNO[1])}"\n',
         [IDA, UNO],
@@ -88,7 +89,11 @@ REFUSED = {
         "Ida\tB-PER\nrows\tO\tx\n.\tO\n",
         "line 2: expected 2 columns, as in line 1, got 3",
     ),
-    "a table in Markdown": ("| word | tag |\n|---|---|\n| Ida | B-PER |\n", "plain text|columns"),
+    "a table in Markdown without outer bars": (
+        "word | tag\n--- | ---\nIda | NOUN\n",
+        "a table in Markdown",
+    ),
+    "a table in Markdown": ("| word | tag |\n|---|---|\n| Ida | B-PER |\n", "a table in Markdown"),
     "another mark of words outside": ("Ida\tB-PER\nrows\tOUT\n.\tOUT\n", "or O, got 'OUT'"),
     "two tags behind each word": ("Ida/B-PER/NN rows/O/VB\n", "two tags behind each word"),
     "answers before gold": (
