@@ -18,7 +18,6 @@ CELLS = (9, 5)  # MISC and FEATS
 PREFIX = "misc:"  # may stand before a key
 _NAMES = ("ner", "ne", "nertag", "netag", "entity", "entities", "namedentity", "ent", "nerlabel")
 _OF_SENTENCE = ("ents", "nes", "nertags", "netags", "namedentities", "mentions", "spans")
-_COMMENT = re.compile(r"#\s*([^=]*?)\s*=\s*(\S.*)")
 _NOTHING = re.compile(r"(?:[Oo_\s-]|\[\]|\{\}|none|null|0)*", re.IGNORECASE)
 _NO_LETTER = re.compile(r"\W|_")
 _SPELLED = re.compile(r"[BIESLU][-_].+")
@@ -71,9 +70,9 @@ def note_comments(block: Block, tags: Sequence[str] | None, losses: Losses) -> N
         return
     words = len(block) - len(comments)
     for number, line in comments:
-        found = _COMMENT.match(line)
-        if found and not _NOTHING.fullmatch(found[2]) and _says_entities(found[1], found[2], words):
-            key = abbreviate_names([found[1]])
+        name, _, value = (part.strip() for part in line.removeprefix("#").partition("="))
+        if value and not _NOTHING.fullmatch(value) and _says_entities(name, value, words):
+            key = abbreviate_names([name])
             losses.add(f"entities in the comment “{key}” were left out", number)
 
 

@@ -18,7 +18,7 @@ from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES, are_tags
 TAB, BLANK = "\t", " "
 SEPARATORS = (",", ";", "\t", "|")
 QUOTE = '"'
-_MARKDOWN = re.compile(r"(?=.*\|)(?=.*---)[-|: ]+")  # the line below the names of a table
+_RULE = set("-|: ")  # signs of the line below the names of a table in Markdown
 _BLANKS = re.compile("[ ]+")
 
 
@@ -132,7 +132,7 @@ def dialect_of(lines: Sequence[str], name: str) -> Dialect:
     Raises:
         FormatError: as `is_quoted`, or the lines are a table in Markdown.
     """
-    if any(_MARKDOWN.fullmatch(line.strip()) for line in lines[1:2]):
+    if any("---" in line and "|" in line and set(line.strip()) <= _RULE for line in lines[1:2]):
         raise FormatError(f"{name}: seems to be a table in Markdown; separate its columns by TABs")
     marked = [line for line in lines if TAB in line]
     if marked and not all(line.startswith("# ") for line in marked):
