@@ -38,6 +38,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 Tags = Sequence[Sequence[str]]  # the tags of each sentence
 IN_COLUMNS = ("columns", "table")  # formats of files with gold and answers
 OTHERS = set("SEUL")  # prefixes that show another scheme than gold's
+_SEPARATOR = re.compile(r"[\t,;]")  # of the columns of a header
 
 
 @dataclass(frozen=True)
@@ -286,7 +287,7 @@ def _both_columns(path: Path, wanted: Wanted) -> tuple[Tags, Tags]:
     content, columns = _content(path), sides_of_columns(wanted)
     lines = lines_of(decoded(content, name=str(path)))
     found = detect_format(lines, name=str(path), wanted=columns[0])
-    header = re.split(r"[\t,;]", lines[0].lower()) if lines else []
+    header = _SEPARATOR.split(lines[0].lower()) if lines else []
     if wanted.tags is None and header[-2:-1] and header[-2].strip().startswith(ANSWER_NAMES):
         raise FormatError(
             f"{path}: expected gold tags before the answers, got the columns {header[-2]} and "

@@ -62,6 +62,7 @@ RULES = {  # by pattern, in which 0 is a tag
     "{0} .*": "{0} first",
     ".* {0}": "{0} last",
 }
+_NEGATIVE = re.compile(r"−[\d.]+", re.ASCII)
 _STYLE = (
     "body{font:16px serif;margin:2em}table{border-collapse:collapse;margin:.5em 0 1.5em}"
     "td,th{border:1px solid;padding:.3em .8em;min-width:3em;text-align:right}"
@@ -228,8 +229,7 @@ def _latex(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _tex(text: str) -> str:
-    is_negative = re.fullmatch(r"−[\d.]+", text, re.ASCII)
-    return f"${text.replace('−', '-')}$" if is_negative else tex(text)
+    return f"${text.replace('−', '-')}$" if _NEGATIVE.fullmatch(text) else tex(text)
 
 
 def _notebook(chain: Potentials, title: str, *, key: bool) -> str:
