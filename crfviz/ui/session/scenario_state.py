@@ -16,6 +16,7 @@ from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError, warn_once
 from crfviz.ui import cached
 from crfviz.ui.session.session_store import (
+    count_visit,
     get_value,
     notify,
     session_value,
@@ -76,6 +77,9 @@ def begin(page: str) -> None:
     of the page, the step and the options of the previous page are dropped.
     """
     before = get_value(_PATH)
+    is_another = before is not None and page_of(before).path != page
+    if is_another:
+        count_visit()
     step, view = get_value(_ARRIVING) or (0, "")
     set_value(_ARRIVING, None)
     set_value(_MODELS, cached.models())
@@ -83,7 +87,7 @@ def begin(page: str) -> None:
         set_value(_SCENARIO, _from_address())
     elif is_history_navigation():
         _go_to(_from_address())
-    elif before is not None and page_of(before).path != page:
+    elif is_another:
         set_value(_SCENARIO, replace(scenario(), step=step, view=_options_with(view)))
     set_value(_PATH, _view_on(page))
 

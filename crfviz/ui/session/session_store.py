@@ -22,6 +22,7 @@ Value = TypeVar("Value")
 
 STORE_KEY = "crfviz"  # the key of the dict in `st.session_state`
 DRAFT = "lecture.text"  # session key: the lecture's draft for the browser to store; "" for none
+_VISIT = "visit"  # session key: number of changes of page so far
 BROWSER_DRAFT = "lecture.told"  # session key: the draft from an earlier session of the browser
 
 
@@ -83,14 +84,22 @@ def may_be_unsent(key: str) -> bool:
     """Return whether the browser may not have received a widget, whose value must be set again.
 
     Streamlit may never send the elements of an aborted run. A widget has arrived once a request of
-    the browser contains its value.
+    the browser contains its value. At a change of page the request may speak of the widget on the
+    page before, which the browser has removed since.
     """
     unsent = session_value("untold", set[str])
-    if key not in st.session_state:
+    drawn_at, visit = session_value("drawn at", dict[str, int]), get_value(_VISIT) or 0
+    if key not in st.session_state or drawn_at.get(key, visit) != visit:
         unsent.add(key)
     elif key in unsent and browser_says(key):
         unsent.discard(key)
+    drawn_at[key] = visit
     return key in unsent
+
+
+def count_visit() -> None:
+    """Note that another page begins; see `may_be_unsent`."""
+    set_value(_VISIT, (get_value(_VISIT) or 0) + 1)
 
 
 def notify(message: str) -> None:

@@ -5,7 +5,14 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from crfviz.ui.session.bound_widgets import bound_draft, bound_to
-from crfviz.ui.session.session_store import discard_messages, draft, messages, notify
+from crfviz.ui.session.session_store import (
+    count_visit,
+    discard_messages,
+    draft,
+    may_be_unsent,
+    messages,
+    notify,
+)
 
 
 class Widget:
@@ -53,3 +60,13 @@ def test_value_that_a_change_of_page_has_dropped_is_no_choice(asked_again):
     del asked_again[drawn.key]
     drawn.on_change()
     assert stored == []
+
+
+def test_widget_of_the_page_before_may_be_gone_from_the_browser(asked_again, monkeypatch):
+    asked_again.asked = False
+    monkeypatch.setattr("crfviz.ui.session.session_store.browser_says", lambda _: True)
+    asked_again["word"] = "dog"
+    assert not may_be_unsent("word")
+    count_visit()
+    assert may_be_unsent("word")
+    assert not may_be_unsent("word")  # in the next run, whose request has its value
