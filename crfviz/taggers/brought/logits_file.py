@@ -39,6 +39,10 @@ from crfviz.text.jsonl import MAX_JSON, json_value
 
 SCORES = ("emissions", "logits")
 TEXTS = ("tags", "id2label", "tokens", "gold")  # fields of metadata, as JSON
+COLUMN_TYPES = {  # of a .parquet file, as pyarrow writes them
+    "emissions": re.compile(r"list<.*list<.*(float|double)>+"),
+    "tokens": re.compile("list<[^<]*string>"),
+}
 PARQUET_MAGIC = b"PAR1"
 PARQUET_KIND = "Scores as .parquet"
 SAFETENSORS_KIND = "Scores as .safetensors"
@@ -121,10 +125,9 @@ def columns_of_parquet(data: bytes) -> dict[str, list[str]]:
     names = {field.name for field in fields}
     if names <= {*OF_SENTENCE, *SCORES} and len(names & {*SCORES}) == 1:
         return {}
-    ends = {"emissions": r"list<.*list<.*(float|double)>+", "tokens": "list<[^<]*string>"}
     found = {
-        usual: [field.name for field in fields if re.fullmatch(end, str(field.type))]
-        for usual, end in ends.items()
+        usual: [field.name for field in fields if column_type.fullmatch(str(field.type))]
+        for usual, column_type in COLUMN_TYPES.items()
     }
     return {usual: columns for usual, columns in found.items() if columns}
 

@@ -32,7 +32,7 @@ class Exercise {
     const typed = { "data-answer": "", "aria-label": "Your number", maxlength: LONGEST, inputmode: "text" };
     this.input = html("input", { ...typed, onkeydown: take });
     this.done = button("", () => this.submit(), { "data-submit": "" });
-    this.show = button("Show me", () => this.answer(SHOW_ME), { "data-show": "" });
+    this.show = button("Show me", () => this.whenGraded(() => this.answer(SHOW_ME)), { "data-show": "" });
     this.hint = html("span");
     this.verdict = html("p", { role: "status", "aria-live": "polite" });
     this.sum = html("output");
@@ -54,7 +54,7 @@ class Exercise {
     this.outbox.close();
     removeEventListener("click", this.onClick, true);
     removeEventListener("keydown", this.onKey, true);
-    Object.assign(this, { picked: [], data: null });
+    Object.assign(this, { picked: [], data: null, next: null });
     this.mark();
   }
 
@@ -63,12 +63,15 @@ class Exercise {
     this.send = send;
     // An answer that Python has not seen yet is kept: this payload is of an earlier run.
     if (this.waits && this.data.id === data.id && data.tries !== this.tries) return;
+    const next = this.data?.id === data.id && this.data.step === data.step ? this.next : null;
     this.waits = false;
+    this.next = null;
     this.outbox.acknowledge(this.outbox.sequence);
     this.data = data;
     this.tries = data.tries;
     if (!same) this.picked = [];
     this.draw();
+    next?.();
   }
 
   draw() {
@@ -133,11 +136,21 @@ class Exercise {
     if (this.data.ask === "value") {
       const text = this.input.value.replace(NOT_TYPED, " ").trim();
       if (!text) return;
-      if (!this.waits) this.input.value = ""; // what is typed while Python grades stays in the field
-      this.answer(text);
+      this.whenGraded(() => {
+        this.input.value = "";
+        this.answer(text);
+      });
     } else if (this.data.ask === "read") {
       this.answer(this.picked.join(" ") || NOTHING);
     }
+  }
+
+  // What is asked for while Python grades an answer is done afterwards, if the question is still the same. A second click
+  // on a cell is not: the question may be another one then.
+  whenGraded(act) {
+    if (!this.waits) return act();
+    this.next = act;
+    this.outbox.post(); // the answer before may be lost
   }
 
   answer(text) {
