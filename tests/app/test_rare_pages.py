@@ -28,7 +28,8 @@ from tests.support.rare_names import NAMES, drawn, seed_of_commit
 SEEDS = [seed_of_commit() + n for n in range(3)]
 LENGTH, K = 4, 4
 #: Words of a typed sentence have no blanks, and no characters that a text box drops.
-TYPED = [name for name in NAMES if crfviz.load_tagger("upos-en").split(f"{name}  x  y")[0] == name]
+SPLIT = crfviz.load_tagger("upos-en").split
+TYPED = [name for name in NAMES if SPLIT(f"{name}  x  y")[0] == name]
 
 
 class Enumerated:
