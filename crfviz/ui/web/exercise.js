@@ -145,8 +145,8 @@ class Exercise {
     }
   }
 
-  // What is asked for while Python grades an answer is done afterwards, if the question is still the same. A second click
-  // on a cell is not: the question may be another one then.
+  // What is asked for while Python grades an answer is done afterwards, if the question is still the same.
+  // A second click on a cell is not: the question may be another one then.
   whenGraded(act) {
     if (!this.waits) return act();
     this.next = act;
