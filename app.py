@@ -10,7 +10,8 @@ if __name__ == "__main__":
     from crfviz.ui.lectures.editor import add_button
     from crfviz.ui.lectures.player import play
     from crfviz.ui.live_room.broadcast import broadcast
-    from crfviz.ui.session import scenario_state
+    from crfviz.ui.session import page_state
+    from crfviz.ui.session.scenario_state import publish
     from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
     from crfviz.ui.shell.topbar import topbar
@@ -22,11 +23,11 @@ if __name__ == "__main__":
     page = st.navigation(pages, position="hidden")
     with broadcast(page.title):
         if not play(pages, page.url_path):
-            scenario_state.begin(page.url_path)
+            page_state.begin(page.url_path)
             frame.configure()
-            tour.advance(scenario_state.path())
-            frame.turn(pages, page, scenario_state.take_page_request())
-            link, path = scenario_state.publish(), scenario_state.path()
+            tour.advance(page_state.path())
+            frame.turn(pages, page, page_state.take_page_request())
+            link, path = publish(), page_state.path()
             above = st.container(key="above")
             has_picture = at_path(path).sentence
             if has_picture:  # first, because the browser then loads its code during the rest

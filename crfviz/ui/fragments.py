@@ -9,13 +9,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from crfviz.ui.live_room import broadcast
-from crfviz.ui.session.scenario_state import (
-    address,
-    history,
-    is_page_requested,
-    scenario,
-    view_option,
-)
+from crfviz.ui.session.page_state import is_page_requested
+from crfviz.ui.session.scenario_state import address, history, scenario, view_option
 from crfviz.ui.session.session_store import get_value, messages, set_value, snapshots
 from crfviz.ui.state.link_text import TOUR
 from crfviz.ui.streamlit_compat import is_fragment_run

@@ -14,12 +14,8 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.session.components import OF_UI
-from crfviz.ui.session.scenario_state import (
-    request_page,
-    scenario,
-    set_view_option,
-    view_option,
-)
+from crfviz.ui.session.page_state import request_page
+from crfviz.ui.session.scenario_state import scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import get_value, session_value, set_value, widget_value
 from crfviz.ui.session.stage_events import STEPPED
 from crfviz.ui.state.link_text import MAX_STOPS, TOUR

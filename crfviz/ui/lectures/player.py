@@ -21,14 +21,13 @@ from crfviz.ui.live_room import broadcast
 from crfviz.ui.quiz_panel import ask_own, waiting, with_question
 from crfviz.ui.session.components import OF_UI
 from crfviz.ui.session.page_options import flag_option
+from crfviz.ui.session.page_state import START_STEPS, set_path
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
-    START_STEPS,
     address,
     change,
     load_state,
     scenario,
-    set_path,
     set_view_option,
     view_option,
 )

@@ -20,8 +20,9 @@ from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.reading_panel import AS_READ, PICKER_WIDTH, SHOWN, show_reading
 from crfviz.ui.session.bound_widgets import Options, Widget, bound_buttons, bound_draft
+from crfviz.ui.session.page_state import request_page
 from crfviz.ui.session.permission import uploads_allowed
-from crfviz.ui.session.scenario_state import change, load_state, request_page, scenario
+from crfviz.ui.session.scenario_state import change, load_state, scenario
 from crfviz.ui.session.session_store import errors_as_messages, notify, set_draft
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator

@@ -18,7 +18,8 @@ from crfviz.text.schemes import begin, inside, is_bio, is_inside
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene, scene_of
 from crfviz.ui.session.bound_widgets import bound_to
-from crfviz.ui.session.scenario_state import change, load_state, request_page, scenario
+from crfviz.ui.session.page_state import request_page
+from crfviz.ui.session.scenario_state import change, load_state, scenario
 from crfviz.ui.session.session_store import get_value, set_value
 from crfviz.ui.state.scenario import Scenario, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator

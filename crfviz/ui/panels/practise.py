@@ -13,13 +13,8 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.exercises import PREFIX, exercise_named
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.components import OF_UI
-from crfviz.ui.session.scenario_state import (
-    change,
-    load_state,
-    request_page,
-    scenario,
-    view_option,
-)
+from crfviz.ui.session.page_state import request_page
+from crfviz.ui.session.scenario_state import change, load_state, scenario, view_option
 from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.stage import draw
 from crfviz.ui.state.link_text import LONGER, is_option

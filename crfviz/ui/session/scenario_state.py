@@ -16,7 +16,6 @@ from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError, warn_once
 from crfviz.ui import cached
 from crfviz.ui.session.session_store import (
-    count_visit,
     get_value,
     notify,
     session_value,
@@ -28,10 +27,7 @@ from crfviz.ui.state.link import Link, decode, encode, for_words
 from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.missing_pages import MISSING, no_such_page
 from crfviz.ui.state.scenario import (
-    BEFORE_FIRST,
     MAX_CHARACTERS,
-    MAX_STEP,
-    OF_PAGE,
     Changes,
     History,
     Scenario,
@@ -41,23 +37,10 @@ from crfviz.ui.state.scenario import (
 from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
 from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.words import quote
-from crfviz.views.contents import (
-    ENTRIES,
-    FORMER,
-    VIEW,
-    at_path,
-    page_of,
-    view_in,
-    views_of,
-)
 from crfviz.views.formatting import count
 
 _SCENARIO = "scenario"
 _HISTORY = "history"
-_PATH = "path"  # session key: path of the current page, or name of its view
-_PAGE_REQUEST = "turn"  # session key: the page that a key or a link requested
-_PLAYED = "played"  # session key: whether the requested page opens before its first step
-_ARRIVING = "arriving"  # session key: the step at which that page opens, and its view
 _MODELS = "models"  # session key: the names of all models at the start of the last full run
 _LINK = "link"  # session key: the encoded link, and what it was made of
 _LEFT = "left"  # session key: the sentences that `go_to_link` replaced, with times
@@ -65,31 +48,20 @@ _LEFT = "left"  # session key: the sentences that `go_to_link` replaced, with ti
 MAX_LEFT = 20  # maximum number of sentences in `_LEFT`
 STALE_TIMEOUT = 10.0  # seconds during which a busy browser may still send the old sentence
 NO_LETTERS = "no_letters"  # page option: ignore keys of one letter, digit or sign
-START_STEPS = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # the opening step by direction
 
 _log = logging.getLogger(__name__)
 
 
-def begin(page: str) -> None:
-    """Begin a run of the page at a path.
-
-    In a new session, and after Back or Forward, the scenario is loaded from the URL. After a change
-    of the page, the step and the options of the previous page are dropped.
-    """
-    before = get_value(_PATH)
-    is_another = before is not None and page_of(before).path != page
-    if is_another:
-        count_visit()
-    step, view = get_value(_ARRIVING) or (0, "")
-    set_value(_ARRIVING, None)
+def load_address() -> bool:
+    """Load the scenario from the URL in a new session, and after Back or Forward; else False."""
     set_value(_MODELS, cached.models())
     if get_value(_SCENARIO) is None:
         set_value(_SCENARIO, _from_address())
     elif is_history_navigation():
         _go_to(_from_address())
-    elif is_another:
-        set_value(_SCENARIO, replace(scenario(), step=step, view=_options_with(view)))
-    set_value(_PATH, _view_on(page))
+    else:
+        return False
+    return True
 
 
 def address() -> Link:
@@ -156,80 +128,10 @@ def reset() -> None:
     change(edits=Edits(), pins={})
 
 
-def path() -> str:
-    return session_value(_PATH, str)
-
-
-def is_page_requested() -> bool:
-    return get_value(_PAGE_REQUEST) is not None
-
-
-def take_page_request() -> str | None:
-    """Return and clear the page request: "next", "previous", a path, or None."""
-    requested: str | None = get_value(_PAGE_REQUEST)
-    set_value(_PAGE_REQUEST, None)
-    return requested
-
-
-def request_page(page: object, *, played: bool = False) -> None:
-    """Open "next", "previous", a page or a view in the next run; ignore anything else.
-
-    A page that is `played` opens before its first step.
-    """
-    set_value(_PLAYED, played)
-    known = {*START_STEPS, *FORMER, *(entry.path for entry in ENTRIES)}
-    if isinstance(page, str) and page in known:
-        set_value(_PAGE_REQUEST, page)
-
-
 def load_state(state: Scenario) -> None:
     """Replace the scenario, as a URL would; earlier changes can no longer be undone."""
     set_value(_HISTORY, History())
     set_value(_SCENARIO, _fitted(state))
-
-
-def set_path(path: str) -> None:
-    """Set the path of the current page, so that `begin` keeps options and step for it."""
-    set_value(_PATH, path)
-
-
-def set_arrival(direction: str, name: str) -> None:
-    """Set how the next page opens.
-
-    Args:
-        direction: "next": before its first step, "previous": at its last; else at step 0.
-        name: of the page or view.
-    """
-    way = "next" if get_value(_PLAYED) else direction
-    set_value(_ARRIVING, (START_STEPS.get(way, 0), view_in(name)))
-
-
-def open_view(name: str, direction: str = "") -> None:
-    """Show another view of the current page, by its name; the path of the page is its first.
-
-    `direction` is that of `set_arrival`.
-    """
-    change(view=_options_with(view_in(name)), step=START_STEPS.get(direction, 0))
-    set_value(_PATH, at_path(name).path)
-
-
-def _options_with(view: str) -> dict[str, str]:
-    """Return the page options that another page or view keeps, with `view`."""
-    kept = {name: value for name, value in scenario().view.items() if name not in OF_PAGE}
-    return {**kept, VIEW: view} if view else kept
-
-
-def _view_on(page: str) -> str:
-    """Return the name of the view that the scenario names on a page; drop an unknown one."""
-    named = view_option(VIEW)
-    name = FORMER.get(named, named) or page
-    known = views_of(page_of(page))
-    if name not in known:
-        others = ", ".join(filter(None, known))
-        notify(f"{at_path(page).title} has no view {quote(named)}: expected one of {others}.")
-        name = page
-    set_view_option(VIEW, view_in(name))
-    return name
 
 
 def view_option(name: str, default: str = "") -> str:

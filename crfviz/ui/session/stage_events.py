@@ -4,14 +4,8 @@ from collections.abc import Callable
 
 from crfviz.ui import cached
 from crfviz.ui.session.components import fresh_events, note_payload
-from crfviz.ui.session.scenario_state import (
-    redo,
-    replace_scenario,
-    request_page,
-    reset,
-    scenario,
-    undo,
-)
+from crfviz.ui.session.page_state import request_page
+from crfviz.ui.session.scenario_state import redo, replace_scenario, reset, scenario, undo
 from crfviz.ui.session.session_store import errors_as_messages, set_value
 from crfviz.ui.state.event_parser import parse_event
 from crfviz.ui.state.events import Command, Step, View

@@ -18,7 +18,8 @@ from crfviz.ui.fragments import PAGE, edits_are_drawn, frame_stands, note_frame
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.page_end import PageEnd
-from crfviz.ui.session.scenario_state import open_view, path, publish, set_arrival, view_option
+from crfviz.ui.session.page_state import open_view, path, set_arrival
+from crfviz.ui.session.scenario_state import publish, view_option
 from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.shell.glossary import linked, terms_panel
 from crfviz.ui.streamlit_compat import DeltaGenerator, is_fragment_run

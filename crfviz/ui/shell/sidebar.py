@@ -12,6 +12,7 @@ from crfviz.ui import cached
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs, bound_text
 from crfviz.ui.session.page_options import flag_option
+from crfviz.ui.session.page_state import request_page
 from crfviz.ui.session.permission import (
     NOBODY,
     LoginError,
@@ -19,13 +20,7 @@ from crfviz.ui.session.permission import (
     is_logged_in,
     is_login_required,
 )
-from crfviz.ui.session.scenario_state import (
-    NO_LETTERS,
-    go_to_link,
-    request_page,
-    scenario,
-    set_view_option,
-)
+from crfviz.ui.session.scenario_state import NO_LETTERS, go_to_link, scenario, set_view_option
 from crfviz.ui.session.session_store import (
     BROWSER_DRAFT,
     DRAFT,

@@ -8,7 +8,8 @@ import streamlit as st
 from crfviz.chain.edits import Edits
 from crfviz.ui import fragments
 from crfviz.ui.fragments import EDITS, PAGE, drawn_edits, note_frame, redraw
-from crfviz.ui.session.scenario_state import change, request_page, reset, set_view_option, undo
+from crfviz.ui.session.page_state import request_page
+from crfviz.ui.session.scenario_state import change, reset, set_view_option, undo
 from crfviz.ui.session.session_store import notify
 
 pytestmark = pytest.mark.usefixtures("asked_again")

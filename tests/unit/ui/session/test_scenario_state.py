@@ -11,6 +11,7 @@ from crfviz.text.tokenizer import given_words
 from crfviz.ui import cached
 from crfviz.ui.session import scenario_state as session
 from crfviz.ui.session.components import last_event
+from crfviz.ui.session.page_state import begin
 from crfviz.ui.session.session_store import discard_messages, messages, notify
 from crfviz.ui.session.stage_events import handle_events
 from crfviz.ui.shell import frame
@@ -70,7 +71,7 @@ def address(monkeypatch):
 
 @pytest.fixture
 def begun(address):
-    session.begin("")
+    begin("")
     return address
 
 
@@ -96,7 +97,7 @@ def test_new_session_shows_the_first_sentence_of_the_first_model():
 
 def test_new_session_reads_valid_parts_of_the_url_and_reports_others(address):
     address.update(sentence="He runs", t="DET.NOUN:2,DET.XYZ:1,START.VERB:-inf", k="7")
-    session.begin("")
+    begin("")
     assert session.scenario().sentence == "He runs"
     assert session.scenario().edits == Edits({("DET", "NOUN"): 2.0, (START, "VERB"): -float("inf")})
     strength, unknown = take_messages()
@@ -118,7 +119,7 @@ def test_page_change_that_empties_the_url_loses_nothing(begun):
     session.change(sentence="He runs")
     session.publish()
     begun.clear()
-    session.begin("")
+    begin("")
     session.publish()
     assert begun == {"sentence": "He runs"}
 
@@ -127,7 +128,7 @@ def test_going_back_restores_the_scenario_from_the_url(begun, monkeypatch):
     session.change(edits=Edits(strength=0.5))
     begun.from_dict({"k": "0.25", "step": "2"})
     go_back(monkeypatch)
-    session.begin("")
+    begin("")
     assert session.scenario() == Scenario("tiny", "Run !", Edits(strength=0.25), step=2)
     session.undo()
     assert session.scenario().edits == Edits(strength=0.5)
@@ -137,7 +138,7 @@ def test_going_back_to_another_sentence_clears_its_history(begun, monkeypatch):
     session.change(sentence="He runs", edits=Edits({}, {(1, "VERB"): 3.0}))
     begun.clear()
     go_back(monkeypatch)
-    session.begin("")
+    begin("")
     assert session.scenario() == Scenario("tiny", "Run !")
     assert not session.history().past
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from crfviz.ui.session.scenario_state import set_path
+from crfviz.ui.session.page_state import set_path
 from crfviz.ui.shell.frame import is_open
 from crfviz.views.contents import at_path
 
