@@ -1,67 +1,31 @@
 // The stage's parts and their positions: built once per shape, then updated at every redraw.
 
 import { languageOf } from "../direction.js";
-import {
-  all,
-  button,
-  changed,
-  closest,
-  flag,
-  focusedIn,
-  hide,
-  html,
-  mark,
-  present,
-  set,
-  setProperty,
-  setText,
-  targetOf,
-} from "../dom.js";
-import { hasNoKeys, readWithArrows } from "../keyboard.js";
-import { FEW_TAGS } from "../model.js";
-import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
+import { all, changed, closest, flag, focusedIn, html, mark, set, targetOf } from "../dom.js";
+import { readWithArrows } from "../keyboard.js";
 import { makeEditable } from "../parts/editing.js";
-import { buildEntity, buildSpans } from "../parts/entity.js";
-import { buildGraph, GRAPH } from "../parts/graph.js";
-import { buildLattice } from "../parts/lattice.js";
 import { buildOverview } from "../parts/overview.js";
-import { buildBars, buildControls } from "../parts/panels.js";
 import { buildScreenReader } from "../parts/screen_reader.js";
 import { buildCovers, buildStepper } from "../parts/stepper.js";
-import { buildStrips, drawColumns } from "../parts/strips.js";
-import { buildRuler, buildTerms } from "../parts/terms.js";
 import { buildTips } from "../parts/tips.js";
 import { SAVES } from "../svg_export.js";
 import {
-  askEmission,
-  askEntity,
   askWeight,
   explainWord,
   forget,
   go,
-  move,
   pointAtCell,
-  pointAtNode,
-  readAs,
-  setStrength,
   showOnNodes,
-  stepInto,
   switchLetters,
   switchPart,
   turnColumns,
-  unfold,
 } from "./actions.js";
 import { cellHooks, view } from "./events.js";
-import { identityLine } from "./identity.js";
-import { buildInputs } from "./inputs.js";
 import { buildScrolling } from "./scrolling.js";
-import { legendOf } from "./visibility.js";
-import { linesOf, widthIn } from "./widths.js";
+import { buildRow, SIDES } from "./sides.js";
+import { buildTexts } from "./texts.js";
 
-/** @import { Model, Part, Side, Stage } from "../types.js" */
-
-const NOTE_MARGINS = 10; // pixels; equal to the style sheet, as are the next ones
-const NOTE = { padding: 14, close: 8, sides: 24, line: 19.95, letters: 15.96 };
+/** @import { Model, Part, Stage } from "../types.js" */
 
 /** @param {Stage} stage */
 export function buildFrame(stage) {
@@ -69,7 +33,7 @@ export function buildFrame(stage) {
   const { panels } = model;
   const heads = buildHeads(model.words);
   /** @type {Record<string, Part>} */
-  const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
+  const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRow(panel, stage, heads)]));
   const side = panels.side ? SIDES[panels.side](stage) : [];
   /** @type {Part[]} */
   const stepper = model.walk?.phases.length
@@ -83,12 +47,9 @@ export function buildFrame(stage) {
     () => switchLetters(stage),
     (direction) => turnColumns(stage, direction),
   );
-  const identity = html("div.identity");
-  const fold = button("", () => unfold(stage, !stage.model.unfolded), { class: "fold" });
-  const heading = html("div.label");
-  const note = html("div.note", { role: "status" });
-  const legend = html("div.legend");
-  const columns = [html("div.row.words", heading, heads), ...elements(Object.values(rows))];
+  const texts = buildTexts(stage);
+  const { note, legend } = texts;
+  const columns = [html("div.row.words", texts.heading, heads), ...elements(Object.values(rows))];
   for (const element of columns) {
     for (const name of ["pointerover", "focusin", "click"]) {
       element.addEventListener(name, (event) => pointAtCell(stage, event));
@@ -103,7 +64,7 @@ export function buildFrame(stage) {
     : [];
   const body = html("div.body", { "data-side": panels.side ?? "none" });
   body.append(...[panels.side === "matrix" ? [beside, main] : [main, beside]].flat(2));
-  const topline = html("div.topline", identity, fold, covers.element);
+  const topline = html("div.topline", texts.identity, texts.fold, covers.element);
   const [top, picture] = panels.main.length ? [[topline], [...(overview ? [overview.element] : []), body]] : [[], []];
   root.replaceChildren(
     ...top,
@@ -116,43 +77,16 @@ export function buildFrame(stage) {
   root.append(stage.tip.element);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper, ...(overview ? [overview] : [])];
-  const texts = html("div.texts");
-  // Note and legend are beside matrices below the words if they leave space, else above and below the picture.
-  /** @param {Model} next */
-  const placeNote = (next) => {
-    if (!note.isConnected || next.sizes.flags.noteBeside === texts.isConnected) return;
-    if (texts.isConnected) {
-      texts.remove();
-      picture[0].before(note);
-      screenReader.element.before(legend);
-    } else if (beside instanceof HTMLElement) {
-      texts.append(note, legend);
-      beside.append(texts);
-    }
-  };
+  const placeTexts = beside instanceof HTMLElement ? placing(texts, beside, [picture[0], screenReader.element]) : null;
   return {
-    // The texts around the picture.
     /** @param {Model} next */
     write(next) {
-      const folded = next.K - next.shown.size;
-      const problem = panels.side === "matrix" ? null : next.message; // otherwise it is shown under the matrix
-      setText(note, next.live ? "…" : next.note);
-      const kept = next.live ? `${stage.noteHeight - NOTE_MARGINS}px` : "auto"; // so that nothing moves during a drag
-      setProperty(note, "min-height", kept);
-      present(note, Boolean(next.note) && next.sees("note"));
-      setText(identity, next.title ?? identityLine(next));
-      const impossible = next.results.logPartition === -Infinity; // shown before any step
-      present(identity, next.title !== null || next.sees("score") || (impossible && !next.covered.has("score")));
-      if (next.heading.length) drawColumns(heading, next.heading);
-      hide(fold, (folded === 0 && !(next.unfolded && next.K > FEW_TAGS)) || panels.main.length === 0);
-      setText(fold, next.unfolded ? "Hide unlikely tags" : `${folded} unlikely tags hidden · Show`);
-      setText(legend, problem ?? legendOf(next, !hasNoKeys()));
-      flag(legend, { problem: Boolean(problem) });
+      texts.write(next);
       flag(body, { tall: next.heading.length > 0 });
     },
     /** @param {Model} next */
     update(next) {
-      placeNote(next);
+      placeTexts?.(next);
       for (const part of parts) part.update(next);
       if (changed(body, Boolean(next.ruler))) keepFocusInSight(root); // a ruler takes space from the matrix
       covers.update(next);
@@ -165,17 +99,8 @@ export function buildFrame(stage) {
       if (changed(main, stage.width, lengths.all, lengths.label, lengths.beside, next.rtl)) scrolling.fade();
     },
     overview,
+    noteHeight: texts.noteHeight,
     ...scrolling,
-    // In pixels, at least one line, also before the text arrives.
-    noteHeight() {
-      if (note.isConnected) return note.offsetHeight + NOTE_MARGINS;
-      if (!note.textContent || stage.model.covered.has("note")) return 0;
-      const unit = stage.sizes?.unit ?? 1;
-      const widthOf = widthIn(`${NOTE.letters * unit}px ${getComputedStyle(root).fontFamily}`);
-      const lines = linesOf(note.textContent, widthOf, root.clientWidth - NOTE.sides);
-      const padding = root.hasAttribute("data-close") ? NOTE.close : NOTE.padding;
-      return NOTE_MARGINS + Math.round(padding + unit * NOTE.line * lines);
-    },
     /** @param {number} t @param {number} k */
     focusNode(t, k) {
       scrolling.showInSight(); // a key may precede the event of the last scrolling
@@ -194,69 +119,23 @@ function buildHeads(words) {
   });
 }
 
-/** @param {string} panel @param {Stage} stage @param {HTMLElement[]} heads */
-function buildRows(panel, stage, heads) {
-  const { model } = stage;
-  if (panel === "strips") return buildStrips(model);
-  if (panel === "lattice") return buildLattice(model, (t, k, kind) => pointAtNode(stage, t, k, kind));
-  if (panel in GRAPH) return buildGraph(model, panel);
-  if (panel === "spans") return buildSpans(model, heads, (span) => askEntity(stage, span));
-  return buildTable(model, panel);
-}
-
-// The panels beside or under the words, by their name in the payload.
-/** @type {Record<Side, (stage: Stage) => Part[]>} */
-const SIDES = {
-  /** @param {Stage} stage */
-  cell: (stage) => [
-    buildInputs(
-      stage.model,
-      (how) => readAs(stage, how),
-      (words, rows) => move(stage, words, rows),
-    ),
-  ],
-  /** @param {Stage} stage */
-  terms: (stage) => [buildTerms(stage.model, stage.payload.asks ? (t) => askEmission(stage, t) : null)],
-  /** @param {Stage} stage */
-  entity: (stage) => [buildEntity(stage.model, (span) => askEntity(stage, span))],
-  /** @param {Stage} stage */
-  bars: ({ model }) => [buildBars(model)],
-  /** @param {Stage} stage */
-  gradient: (stage) => [matrixOf(stage), named("gradient", buildGradient(stage.model))],
-  /** @param {Stage} stage */
-  matrix: (stage) => [
-    named("weights", matrixOf(stage)),
-    buildRuler(),
-    ...(stage.payload.guest?.fixed ? [] : [controlsOf(stage)]),
-  ],
-};
-
-// A panel that walks can reveal.
-/** @param {string} name @param {Part} panel */
-function named(name, panel) {
-  const content = html("div", panel.element);
-  return {
-    element: content,
-    /** @param {Model} next */
-    update(next) {
-      present(panel.element, next.sees(name));
-      panel.update(next);
-    },
+// Returns a function that puts note and legend into the panel below the words if its matrices leave space, else above
+// and below the picture, before `ends`.
+/** @param {ReturnType<typeof buildTexts>} texts @param {HTMLElement} panel @param {Element[]} ends */
+function placing({ note, legend }, panel, ends) {
+  const beside = html("div.texts");
+  /** @param {Model} next */
+  return (next) => {
+    if (!note.isConnected || next.sizes.flags.noteBeside === beside.isConnected) return;
+    if (next.sizes.flags.noteBeside) {
+      beside.append(note, legend);
+      panel.append(beside);
+    } else {
+      beside.remove();
+      ends[0].before(note);
+      ends[1].before(legend);
+    }
   };
-}
-
-/** @param {Stage} stage */
-function matrixOf(stage) {
-  return buildMatrix(stage.model, (by) => stepInto(stage, stage.model.into + by));
-}
-
-/** @param {Stage} stage */
-function controlsOf(stage) {
-  return buildControls({
-    strength: (value, done, clear) => setStrength(stage, value, done, clear),
-    preset: (kind) => stage.emit([{ kind }]),
-    constrained: () => stage.emit([{ kind: "constrained", value: !stage.payload.constrained }]),
-  });
 }
 
 /** @param {Part[]} parts */
