@@ -43,7 +43,6 @@ PAGES: Mapping[str, tuple[str, ...]] = {
 CELLS = {"backpointer": backpointer_question, "marginal": marginal_question}
 TAG_OF_WORD = ("greedy", "viterbi", "max_marginal")
 TRIED = 60  # maximum number of candidates to try for one question
-NEXT_BEST = 6  # number of best paths whose steps can be asked about
 LIKELY = 0.01  # minimum marginal of a tag in a question
 DROP = 1.0  # nats by which a question lowers a weight
 MAX_PATHS = 3
@@ -201,17 +200,6 @@ def _places(chain: Analysis, kind: str, *, edited: bool, edges: bool) -> Iterato
         for t in words:
             for k in (chain.forward_backward.marginals[t] >= LIKELY).nonzero()[:, 0].tolist():
                 yield Ask(kind, t + 1, (chain.tags[k],))
-
-
-def _steps(chain: Analysis, *, of_best: bool) -> list[tuple[str, str]]:
-    """Return the steps of the best path, or steps that only the next best paths take."""
-    if chain.viterbi is None:
-        return []
-    best, *others = (path.tags for path in k_best(chain.potentials, NEXT_BEST))
-    on_best = dict.fromkeys(pairwise(best))
-    elsewhere = dict.fromkeys(step for path in others for step in pairwise(path))
-    candidates = on_best if of_best else [step for step in elsewhere if step not in on_best]
-    return [(chain.tags[before], chain.tags[after]) for before, after in candidates or on_best]
 
 
 def _position(chain: Analysis, word: int | str) -> int:
