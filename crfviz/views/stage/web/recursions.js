@@ -6,7 +6,7 @@
 
 /** @import { Chain, Counts, Numbers } from "./types.js" */
 
-// Two scores this close, relative to their size, are a tie (see crfviz/chain/decoding/viterbi.py).
+// Two scores this close, relative to their size, are a tie (see crfviz/chain/recursions.py).
 const TIE = 1e-12;
 
 /** @param {Numbers} values */
