@@ -22,7 +22,7 @@ if __name__ == "__main__":
     pages = frame.pages()
     page = st.navigation(pages, position="hidden")
     with broadcast(page.title):
-        if not play(pages, page.url_path):
+        if not (page_state.may_be_cue() and play(pages, page.url_path)):
             page_state.begin(page.url_path)
             frame.configure()
             tour.advance(page_state.path())

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from crfviz.ui.lectures import player
 from crfviz.ui.lectures.lecture_store import SHIPPED, lecture
 from crfviz.ui.session.session_store import STORE_KEY
 from crfviz.ui.state.link_text import step_text
 from crfviz.ui.words import plain
-from tests.support.app_pages import new_app, open_at, payloads
+from tests.support.app_pages import assert_sound, new_app, open_at, payloads
 
 MINE = """
 title = "Mine"
@@ -111,6 +112,28 @@ def test_stale_cue_in_the_url_does_not_return_to_the_previous_cue():
     app.run()
     assert app.query_params["cue"] == "3"
     assert app.session_state[STORE_KEY]["scenario"].sentence == "Please book a table for two ."
+
+
+def test_lecture_opened_again_after_a_page_shows_the_cue_in_the_url():
+    app = play(lecture="viterbi", cue="3")
+    app.query_params.clear()
+    app.run()
+    assert "lecture" not in app.query_params
+    app.query_params.update(lecture="viterbi", cue="2")
+    app.run()
+    assert app.query_params["cue"] == "2"
+
+
+def test_page_without_a_lecture_in_its_url_does_not_ask_the_player(monkeypatch):
+    asked = []
+    monkeypatch.setattr(player, "play", lambda *_: bool(asked.append(True)))
+    app = new_app()
+    app.run()
+    assert_sound(app)
+    assert asked == []
+    app.query_params["lecture"] = "viterbi"
+    app.run()
+    assert asked == [True]
 
 
 def test_missing_lecture_opens_the_explorer():

@@ -21,7 +21,7 @@ from crfviz.ui.live_room import broadcast
 from crfviz.ui.quiz_panel import ask_own, waiting, with_question
 from crfviz.ui.session.components import OF_UI
 from crfviz.ui.session.page_options import flag_option
-from crfviz.ui.session.page_state import START_STEPS, set_path
+from crfviz.ui.session.page_state import LECTURE, SHOWN_CUE, START_STEPS, set_path
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     address,
@@ -42,10 +42,9 @@ from crfviz.ui.words import quote
 from crfviz.views.contents import VIEW, at_path, page_of, view_in
 from crfviz.views.quiz.question import Question
 
-LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # parameters of the URL
+CUE, STEP, SPEAKER = "cue", "step", "speaker"  # parameters of the URL
 THEME = "v.theme"
 LETTERS = f"v.{NO_LETTERS}"
-_AT = "lecture.at"  # session key: lecture and number of the cue on the screen
 _LEFT = "lecture.left"  # session key: the cue left for its page, the page, and its query
 _ASKED = "lecture.asked"  # session key: the requested cue and its step
 LEAVE = 0  # requested instead of a cue number: open the cue's page in the explorer
@@ -83,7 +82,6 @@ def play(pages: Sequence[st.Page], path: str) -> bool:
     """
     place = _named() or _between(path)
     if place is None:
-        set_value(_AT, None)
         return False
     place = _advanced(place, pages)
     frame.configure()
@@ -167,12 +165,12 @@ def _advanced(place: Place, pages: Sequence[st.Page]) -> Place:
     """Return the place of the requested cue, and load its scenario if the cue changes."""
     back = is_history_navigation()
     target, arriving = _requested(place, pages, back=back)
-    if get_value(_AT) is None:
+    if get_value(SHOWN_CUE) is None:
         for problem in target.lecture.problems:
             notify(problem)
-    if target != place or back or get_value(_AT) != (target.name, target.number):
+    if target != place or back or get_value(SHOWN_CUE) != (target.name, target.number):
         load_state(_screen(target.cue, arriving))
-        set_value(_AT, (target.name, target.number))
+        set_value(SHOWN_CUE, (target.name, target.number))
     _write_address(target)
     return target
 
@@ -189,7 +187,7 @@ def _requested(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[P
         _leave(_on_screen(place), pages)
     if number is not None:
         return place.numbered(number), step
-    if back or get_value(_AT) is None:
+    if back or get_value(SHOWN_CUE) is None:
         return place, _step_named()
     return _on_screen(place), None
 
@@ -210,7 +208,7 @@ def _on_screen(place: Place) -> Place:
 
     Until the browser has received a new cue, its events come with the URL of the previous one.
     """
-    name, number = get_value(_AT) or (place.name, place.number)
+    name, number = get_value(SHOWN_CUE) or (place.name, place.number)
     return place.numbered(number) if name == place.name else place
 
 
@@ -274,7 +272,7 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
         set_view_option(ASK, "")
         set_view_option(SAID, "")
     params = address().params
-    set_value(_AT, None)
+    set_value(SHOWN_CUE, None)
     set_value(_LEFT, (place, page.url_path, params))
     set_path(place.cue.page)
     st.switch_page(page, query_params=params)

@@ -1,7 +1,10 @@
 """The page of a session: its path, its view, and the page requested next.
 
-A page keeps the scenario. It drops the step and the page options of the page before it.
+A page keeps the scenario. It drops the step and the page options of the page before it. In place of
+a page, a session may show the cue of a lecture.
 """
+
+import streamlit as st
 
 from crfviz.ui.session.scenario_state import (
     change,
@@ -18,6 +21,7 @@ from crfviz.ui.session.session_store import (
     set_value,
 )
 from crfviz.ui.state.scenario import BEFORE_FIRST, MAX_STEP, OF_PAGE
+from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.words import quote
 from crfviz.views.contents import ENTRIES, FORMER, VIEW, at_path, page_of, view_in, views_of
 
@@ -25,7 +29,9 @@ _PATH = "path"  # session key: path of the current page, or name of its view
 _REQUEST = "turn"  # session key: the page that a key or a link requested
 _PLAYED = "played"  # session key: whether the requested page opens before its first step
 _ARRIVING = "arriving"  # session key: the step at which that page opens, and its view
+SHOWN_CUE = "lecture.at"  # session key: lecture and number of the cue on the screen; None: a page
 
+LECTURE = "lecture"  # parameter of the URL
 START_STEPS = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # the opening step by direction
 
 
@@ -35,6 +41,7 @@ def begin(page: str) -> None:
     In a new session, and after Back or Forward, the scenario is loaded from the URL. After a change
     of the page, the step and the options of the previous page are dropped.
     """
+    set_value(SHOWN_CUE, None)
     before = get_value(_PATH)
     is_another = before is not None and page_of(before).path != page
     if is_another:
@@ -44,6 +51,11 @@ def begin(page: str) -> None:
     if not load_address() and is_another:
         change(step=step, view=_options_with(view))
     set_value(_PATH, _view_on(page))
+
+
+def may_be_cue() -> bool:
+    """Return whether the URL names a lecture, or Back may have led to the page of a left cue."""
+    return LECTURE in st.query_params or is_history_navigation()
 
 
 def path() -> str:

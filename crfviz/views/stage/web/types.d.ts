@@ -22,7 +22,6 @@ export type { Labelling, Stage };
 
 export type Path = number[] | null; // T tag ids; null where no path is allowed
 export type Numbers = ArrayLike<number> & Iterable<number>;
-export type Dataset = Record<string, string | number | boolean | null | undefined>;
 
 export interface Weights {
   K: number;

@@ -11,7 +11,6 @@ WORDS = (["Anna", "Berg", "lives", "in", "New", "York", "."], ["It", "rains", ".
 ENTITIES = (["B-PER", "I-PER", "O", "O", "B-LOC", "I-LOC", "O"], ["O", "O", "O"])
 SPEECH = (["NNP", "NNP", "VBZ", "IN", "NNP", "NNP", "."], ["PRP", "VBZ", "."])
 TYPES = (["Peop", "Peop", "O", "O", "Loc", "Loc", "O"], ["O", "O", "O"])
-CHUNKS = (["B-NP", "I-NP", "B-VP", "B-PP", "B-NP", "I-NP", "O"], ["B-NP", "B-VP", "O"])
 READ_AS = "column {} was read as the words and column {} as the tags"
 FIRST = "column {} was read, the only one with {}"
 
