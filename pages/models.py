@@ -9,7 +9,7 @@ from crfviz.ui.session.scenario_state import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.shell.topbar import MODEL_WIDTH, model_box
 from crfviz.ui.words import plain
-from crfviz.views.figures.charts import (
+from crfviz.views.figures.evaluations import (
     DIGITS,
     MEASURES,
     decoder_charts,

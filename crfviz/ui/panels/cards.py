@@ -49,7 +49,7 @@ def cards() -> list[Card]:
 
 def comparison() -> pd.DataFrame | None:
     """Return the shipped comparison of greedy and Viterbi training; None if it cannot be read."""
-    from crfviz.views.figures.charts import comparison_frame  # Altair is slow to load
+    from crfviz.views.figures.evaluations import comparison_frame  # Altair is slow to load
 
     path = SHIPPED / COMPARISON_FILE
     try:

@@ -7,7 +7,7 @@ import pytest
 
 from crfviz.corpus.tables.accuracy import TITLES
 from crfviz.taggers.registry import SHIPPED
-from crfviz.views.figures.charts import (
+from crfviz.views.figures.evaluations import (
     DIGITS,
     MEASURES,
     PUBLISHED_DATA,
