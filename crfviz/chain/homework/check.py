@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain.homework.arithmetic import arithmetic, arithmetic_of
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
+from crfviz.chain.homework.columns import assign_columns, in_order, pointer_columns, pointer_order
 from crfviz.chain.homework.partial import with_all_words
 from crfviz.chain.homework.programs import (
     BACKPOINTERS,
@@ -30,15 +31,11 @@ from crfviz.chain.homework.readings import (
     LOG,
     Layout,
     Rounding,
-    assign_columns,
     coarsest,
     fits,
-    in_order,
     misplaced,
     names_a_best,
-    pointer_columns,
     pointer_fits,
-    pointer_order,
     readings,
     rounding_of,
     tolerance,
