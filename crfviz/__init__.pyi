@@ -114,7 +114,8 @@ from .corpus.tables.evaluation import evaluate
 from .corpus.tables.inconsistent_names import InconsistentName, inconsistent_names
 from .corpus.tables.label_errors import SuspectLabel, label_errors
 from .corpus.tables.learning_curve import LearningCurve, learning_curve
-from .corpus.training.transitions import CRFGain, FittedTransitions, crf_gain, fit_transitions
+from .corpus.training.crf_gain import CRFGain, crf_gain
+from .corpus.training.transitions import FittedTransitions, fit_transitions
 from .exceptions import (
     CrfvizError,
     EmptySentenceError,

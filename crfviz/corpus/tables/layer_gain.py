@@ -13,13 +13,8 @@ from crfviz.corpus.metrics import Rate
 from crfviz.corpus.run.errors import words_in_context
 from crfviz.corpus.run.tagging import score_sentences
 from crfviz.corpus.table import DIGITS, Table, aligned, rate_cells
-from crfviz.corpus.training.transitions import (
-    CRFGain,
-    FittedTransitions,
-    Score,
-    crf_gain,
-    fit_transitions,
-)
+from crfviz.corpus.training.crf_gain import CRFGain, Score, crf_gain
+from crfviz.corpus.training.transitions import FittedTransitions, fit_transitions
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
