@@ -20,7 +20,8 @@ import { ancestors, heightOf, topOf } from "./heights.js";
 import { KINDS } from "./inputs.js";
 import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
-import { GUEST_STACKED, heightOver, nameWidth, STACKED, widthIn } from "./widths.js";
+import { digitWidth, pageScale, wordsIn } from "./measuring.js";
+import { GUEST_STACKED, STACKED } from "./widths.js";
 
 /** @import { Filled } from "./heights.js" */
 /** @import {
@@ -29,8 +30,6 @@ import { GUEST_STACKED, heightOver, nameWidth, STACKED, widthIn } from "./widths
  * } from "../types.js" */
 
 const ANSWERED = "crfviz-answered"; // document event: the question over the picture was answered
-const USUAL = 16; // pixels of the page's default text
-const NUMBER = "−0.0"; // widest number in a cell
 // A lattice with more nodes is large. The limit is lower for another sentence, because all its nodes are created.
 const LARGE = { same: 1500, another: 500 };
 const TRIES = 3; // rows have whole pixels: of many rows, the first try may change none
@@ -250,7 +249,7 @@ export class Stage {
     const { root, width, top, payload, shortens, frugal } = this;
     const place = JSON.stringify([shapeOf(payload), width, window.innerHeight, Math.round(top), payload.covered]);
     const next = heightOf(
-      { bottom: topOf(root) + root.offsetHeight, place, scale: scale(), shortens, frugal },
+      { bottom: topOf(root) + root.offsetHeight, place, scale: pageScale(), shortens, frugal },
       this.filled,
     );
     this.filled = next ?? this.filled;
@@ -268,7 +267,7 @@ export class Stage {
       width: this.width || 960,
       height: window.innerHeight + this.filled.more,
       note: this.noteHeight,
-      scale: scale(),
+      scale: pageScale(),
     };
     if (another) for (const each of ancestors(root)) this.growing.observe(each);
     const top = topOf(root);
@@ -276,7 +275,8 @@ export class Stage {
     const shortens = style.getPropertyValue("--beyond") !== ""; // as a lecture does
     Object.assign(this, { top, shortens });
     const family = style.fontFamily;
-    const words = this.measureWords(family);
+    const words = wordsIn(family, model, this.measured);
+    this.measured = words ?? this.measured;
     const sizes = layout(model, {
       ...room,
       top,
@@ -308,21 +308,6 @@ export class Stage {
     const { from, to } = model.inSight;
     if (!model.sparse && !chosen.preview && to - from < model.T) this.drawBeyond();
     else this.finish();
-  }
-
-  // Widths of the words and of the longest tag, and the rise of the highest word, in em; undefined until the font is
-  // loaded.
-  /** @param {string} family */
-  measureWords(family) {
-    if (document.fonts.status !== "loaded") return undefined;
-    const { words, tags } = this.model;
-    const key = JSON.stringify([family, words, tags]);
-    if (this.measured.key !== key) {
-      const widthOf = widthIn(`600 100px ${family}`);
-      const ems = words.map((word) => widthOf(word) / 100);
-      this.measured = { key, ems, name: nameWidth(family, tags), rise: heightOver(family, words) };
-    }
-    return this.measured;
   }
 
   // Draws the words outside the visible part later, unless another draw comes first.
@@ -370,22 +355,6 @@ export class Stage {
     this.showPlace();
     this.frame.fade();
   }
-}
-
-/** @type {Map<string, number>} */
-const digits = new Map(); // by font family
-
-// Mean character width of a number with sign and point, in em. It is measured because hosts have different fonts.
-/** @param {string} family */
-function digitWidth(family) {
-  if (document.fonts.status !== "loaded") return 0;
-  if (!digits.has(family)) digits.set(family, widthIn(`100px ${family}`)(NUMBER) / NUMBER.length / 100);
-  return digits.get(family) ?? 0;
-}
-
-// The text size of the page around the stage, relative to the default.
-function scale() {
-  return parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
 }
 
 // Adds the effects of the reader's choices to the model; the steps of a walk move the chosen cell.

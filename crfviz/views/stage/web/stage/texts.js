@@ -6,8 +6,9 @@ import { FEW_TAGS } from "../model.js";
 import { drawColumns } from "../parts/strips.js";
 import { unfold } from "./actions.js";
 import { identityLine } from "./identity.js";
+import { widthIn } from "./measuring.js";
 import { legendOf } from "./visibility.js";
-import { linesOf, widthIn } from "./widths.js";
+import { linesOf } from "./widths.js";
 
 /** @import { Model, Stage } from "../types.js" */
 

@@ -1,6 +1,6 @@
 // Widths of texts and of elements that fit their text: words, labels, numbers in cells and matrices. In pixels.
 
-import { charactersOf, html } from "../dom.js";
+import { charactersOf } from "../dom.js";
 import { clamp, score } from "../numbers.js";
 import { cellText } from "../parts/cells.js";
 import { SHEET } from "./sheet.js";
@@ -27,29 +27,12 @@ const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
 const MEASURED_COUNT = 5.15; // and in mean characters of −0.0, as measured
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u;
 const NAME_MARGIN = 9; // margins and borders of a tag in a narrow column
-const NAME = 6; // letters of a tag that are always visible, as in B-MISC
+export const NAME = 6; // letters of a tag that are always visible, as in B-MISC
 const LONGEST = 10; // characters of a cell that are always visible
 export const STACKED = 640; // stages narrower than this have their panel under the words
 export const GUEST_STACKED = 760; // the column of a Streamlit app has 704
 const MEAN_LETTER = 0.58; // mean letter width in em, if words were not measured
 export const WORD_MARGIN = 7; // margins of a word, and rounding
-
-// Returns a function that measures text in a font, in pixels.
-/** @param {string} font */
-export function widthIn(font) {
-  const canvas = /** @type {CanvasRenderingContext2D} */ (html("canvas").getContext("2d"));
-  canvas.font = font;
-  /** @param {string} text */
-  return (text) => canvas.measureText(text).width;
-}
-
-// The rise of the highest of some texts over its line, in em.
-/** @param {string} family @param {string[]} texts */
-export function heightOver(family, texts) {
-  const canvas = /** @type {CanvasRenderingContext2D} */ (html("canvas").getContext("2d"));
-  canvas.font = `600 100px ${family}`;
-  return Math.max(0, ...texts.map((text) => canvas.measureText(text).actualBoundingBoxAscent)) / 100;
-}
 
 // Lines of a text that breaks between words wherever it exceeds `room`.
 /** @param {string} text @param {(text: string) => number} widthOf @param {number} room */
@@ -82,13 +65,6 @@ export function leastColumn({ rows, tables, tags, panels, chain, walk, K }, name
   const longest = Math.min(LONGEST, Math.max(0, ...digits.map(digitsOf)));
   const measured = letters ? TEXT * name + NAME_MARGIN : 0;
   return Math.max(MIN_COLUMN, CAPITAL * letters + 6, measured, DIGIT * longest + 6);
-}
-
-// The width of the longest of some tag names in a font, in em, by the letters that are always visible.
-/** @param {string} family @param {string[]} tags */
-export function nameWidth(family, tags) {
-  const widthOf = widthIn(`600 100px ${family}`);
-  return Math.max(0, ...tags.map((tag) => widthOf(charactersOf(tag).slice(0, NAME).join("")))) / 100;
 }
 
 // The width of a name in letters; a Chinese character counts as one and a half.
