@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
-from crfviz.text.readers.roles import ENTITY, KNOWN, are_tags
+from crfviz.text.readers.roles import BARE, ENTITY, KNOWN, are_tags
+from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentences import Sentence
 
 SEPARATORS = ("/", "_", "|")
@@ -23,20 +24,30 @@ def separator_of(lines: Sequence[str], name: str) -> str | None:
     pieces = [piece for line in lines for piece in line.split()]
     for separator in SEPARATORS:
         parts = [piece.rpartition(separator) for piece in pieces]
-        tags = [tag for word, _, tag in parts if word and _TAG.fullmatch(tag)]
-        known = sum(tag in KNOWN or ENTITY.fullmatch(tag) is not None for tag in tags)
+        tags = [
+            tag for word, _, tag in parts if word and (_TAG.fullmatch(tag) or ENTITY.fullmatch(tag))
+        ]
+        known = sum(map(_is_known, tags))
         if len(parts) > 1 and len(tags) == len(parts) and 2 * known >= len(tags):
-            middle = [word.rpartition(separator)[2] for word, _, _ in parts if separator in word]
-            if separator != "|" and len(middle) == len(parts) and are_tags(middle):
+            marked = [word for word, _, tag in parts if tag != OUTSIDE]
+            middle = [word.rpartition(separator)[2] for word in marked if separator in word]
+            is_marked = separator != "|" and 0 < len(middle) == len(marked)
+            if is_marked and (
+                are_tags(middle) or BARE.issuperset(middle) or BARE.issuperset({*tags} - {OUTSIDE})
+            ):
                 raise FormatError(
-                    f"{name}: has two tags behind each word, got {abbreviate(pieces[0])}; leave "
-                    f"out one of them"
+                    f"{name}: has two tags behind each word, or a {separator} in its tags, got "
+                    f"{abbreviate(pieces[0])}; leave out one tag, or write B-PER"
                 )
             return separator
     parts = [piece.rpartition("/") for piece in pieces]
     if len(parts) >= MIN_LOWER and all(w and _LOWER.fullmatch(tag) for w, _, tag in parts):
         return "/"
     return None
+
+
+def _is_known(tag: str) -> bool:
+    return tag in KNOWN or ENTITY.fullmatch(tag) is not None
 
 
 def is_parallel(lines: Sequence[str]) -> bool:
@@ -50,7 +61,7 @@ def is_parallel(lines: Sequence[str]) -> bool:
             return False
     pairs = [(row[0].split(), row[1].split()) for row in cells]
     tags = [tag for _, row in pairs for tag in row]
-    known = sum(tag in KNOWN or ENTITY.fullmatch(tag) is not None for tag in tags)
+    known = sum(map(_is_known, tags))
     equal = sum(len(words) == len(row) for words, row in pairs)
     several = any(len(row) > 1 for _, row in pairs)
     return several and 2 * equal >= len(pairs) and 2 * known >= len(tags)

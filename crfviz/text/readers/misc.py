@@ -11,7 +11,7 @@ from crfviz.text.columns import CONLLU, CONLLU_XPOS, UNTAGGED, Block, is_comment
 from crfviz.text.files import abbreviate_names
 from crfviz.text.readers.keys import may_be_tags
 from crfviz.text.readers.losses import Losses
-from crfviz.text.readers.roles import ENTITY, kind_of
+from crfviz.text.readers.roles import ENTITY, MARK, kind_of
 from crfviz.text.schemes import OUTSIDE
 
 CELLS = (9, 5)  # MISC and FEATS
@@ -20,7 +20,7 @@ _NAMES = ("ner", "ne", "nertag", "netag", "entity", "entities", "namedentity", "
 _OF_SENTENCE = ("ents", "nes", "nertags", "netags", "namedentities", "mentions", "spans")
 _NOTHING = re.compile(r"(?:[Oo_\s-]|\[\]|\{\}|none|null|0)*", re.IGNORECASE)
 _NO_LETTER = re.compile(r"\W|_")
-_SPELLED = re.compile(r"[BIESLU][-_].+")
+_SPELLED = re.compile(rf"[<\[({{]?[BIESLU]{MARK}.+")
 _OWN = "Proposal"  # in exports of crfviz, whose final tags are in UPOS
 
 

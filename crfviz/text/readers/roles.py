@@ -22,11 +22,19 @@ TAG_NAMES = (
 )
 ANSWER_NAMES = ("pred", "answer", "system", "guess", "output", "auto", "model")  # begin so
 CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
-ENTITY = re.compile(r"[Oo]|[BIESLUMWbieslumw][-_]\S+|\S+[-_][BIESLUMW]|\(?[\w-]*\*\)?|[BIESLUMW]")
+MARK = "[-_:/|~+#@\u2010-\u2015\u2212\uff0d]"  # between the prefix of an entity tag and its type
+_OPEN, _CLOSE = r"[<\[({]?", r"[>\])}]?"  # around such a tag
+ENTITY = re.compile(
+    rf"{_OPEN}(?:[Oo]|[BIESLUMW]{MARK}\S+|[bieslumw][-_:]\S+|\S+{MARK}[BIESLUMW]){_CLOSE}"
+    r"|\(?[\w-]*\*\)?|[BIESLUMW]"
+)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]+)?:(?=\S)")
-FULL_ENTITY = re.compile(r"[BIESLUMW][-_][A-Z]{2,}|[A-Z]{2,}[-_][BIESLUMW]")
+FULL_ENTITY = re.compile(
+    rf"{_OPEN}(?:[BIESLUMW]{MARK}[A-Z]{{2,}}|[A-Z]{{2,}}{MARK}[BIESLUMW]){_CLOSE}"
+)
+_PREFIX = re.compile(rf"{_OPEN}[BIESLUMW]{MARK}")
 KNOWN = {*UPOS, *PENN, *STTS, *".,:;!?\"'`()#$", "``", "''", "--", "...", "HYPH", "_", "-", "X"}
-_BARE = set("BIESLUMW")  # prefixes without a type
+BARE = set("BIESLUMW")  # prefixes without a type
 _CHUNK = re.compile(r"O|[BIES]-(?:NP|VP|PP|ADVP|ADJP|SBAR|PRT|CONJP|INTJ|LST|UCP)")
 _CAPITAL = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]{}-][A-Z0-9$_|+:.,'\"`)(\[\]-]*")
 _TYPE = re.compile(r"O|[A-Z][A-Z0-9_]+")
@@ -317,7 +325,7 @@ def _are_entities(values: Column) -> bool:
         return False
     full = any(FULL_ENTITY.match(value) or value[:2] in ("B-", "S-", "U-") for value in values)
     brackets = any("*" in value for value in values) and len({*values}) > 1
-    bare = OUTSIDE in values and bool({*values} & _BARE) and {*values} <= {OUTSIDE, *_BARE}
+    bare = OUTSIDE in values and bool({*values} & BARE) and {*values} <= {OUTSIDE, *BARE}
     return full or brackets or bare or (OUTSIDE in values and len({*values}) > 1)
 
 
@@ -395,4 +403,4 @@ def are_gold_and_predicted(gold: Column, predicted: Column) -> bool:
 
 
 def _type(tag: str) -> str:
-    return tag[2:] if tag[1:2] in ("-", "_") else tag
+    return _PREFIX.sub("", tag, count=1).rstrip(">])}")

@@ -6,6 +6,8 @@
 | BMES, BMEWO                   | BIOES                         |
 | `(PER*`, `*)`, `*`            | BIO                           |
 | `B_PER`, `PER-B`, `b-PER`     | `B-PER`                       |
+| `B:PER`, `B/PER`, `<B-PER>`   | `B-PER`                       |
+| `BPER` beside `IPER` and `O`  | `B-PER`                       |
 | `PER`, `O` (IO, known types)  | `B-PER`, `I-PER`, `O`         |
 | BIO, BIOES, BILOU, other tags | what they are                 |
 
@@ -23,6 +25,7 @@ from typing import Any
 from crfviz.exceptions import FormatError
 from crfviz.text.entities import TYPE_NAMES
 from crfviz.text.files import abbreviate
+from crfviz.text.readers.roles import KNOWN
 from crfviz.text.readers.rows import are_brackets, entities_of_brackets
 from crfviz.text.schemes import (
     BIO,
@@ -41,11 +44,12 @@ IOB1 = "IOB1"  # only a target: IOB1 files are read as BIO
 TARGETS = (*SCHEMES, IOB1)
 _PREFIXED = re.compile(r"[BIESLU]-.+")
 _USUAL = re.compile(r"[BIESLU]-.+|-[A-Z]+-|(?!o$)[^-_*]*")
+_OPENING, _CLOSING = re.compile(r"[<\[({]"), re.compile(r"[>\])}]")
 _SPELLINGS: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?P<prefix>[BIESLUMW])-(?P<kind>.+)"),
-    re.compile(r"(?P<prefix>[BIESLUMW])_(?P<kind>.+)"),
-    re.compile(r"(?P<prefix>[biesluMmw])[-_](?P<kind>.+)"),
-    re.compile(r"(?P<kind>.+)[-_](?P<prefix>[BIESLUMW])"),
+    re.compile(r"(?P<prefix>[BIESLUMWbieslumw])[\W_]+(?P<kind>.+)"),
+    re.compile(r"(?P<kind>.+?)[\W_]+(?P<prefix>[BIESLUMW])"),
+    re.compile(r"(?P<prefix>[BIESLUMW])(?P<kind>[A-Z][A-Za-z]+)"),  # only as in `respelled`
 )
 IO = "IO"  # a target only where a tagger has such tags
 IO_TYPES = {  # types of entities that are no parts of speech
@@ -82,7 +86,7 @@ def usual(sentences: Iterable[Tagged], told: Callable[[str], object]) -> Iterato
         here = set(tags)
         odd = False
         if not here <= known:
-            odd = not all(_USUAL.fullmatch(tag) for tag in here - known) or bool(here & IO_TYPES)
+            odd = any(map(_is_odd, here - known)) or bool(here & IO_TYPES)
             known |= here
             entities |= {tag for tag in here if tag[1:2] == "-"}
         illegal = False
@@ -93,6 +97,20 @@ def usual(sentences: Iterable[Tagged], told: Callable[[str], object]) -> Iterato
             yield from _decided([tagged, *iterator], known, told, begins=begins)
             return
         yield tagged
+
+
+def _is_odd(tag: str) -> bool:
+    """Return whether a tag may have another normal form, depending on the others of its file."""
+    if tag == OUTSIDE or _PREFIXED.fullmatch(tag):
+        return False
+    bare = _bare(tag)
+    is_spelled = any(spelling.fullmatch(bare) for spelling in _SPELLINGS)
+    return (is_spelled and tag not in KNOWN) or bare == OUTSIDE or _USUAL.fullmatch(tag) is None
+
+
+def _bare(tag: str) -> str:
+    """Return a tag without brackets around it or its type, such as B-PER for <B-PER>."""
+    return _CLOSING.sub("", _OPENING.sub("-", tag)).strip("-_")
 
 
 def _starts(tags: Sequence[str]) -> tuple[bool, bool]:
@@ -176,18 +194,24 @@ def _of_ioe(tags: Sequence[str]) -> list[str]:
 
 def respelled(tags: Sequence[str]) -> dict[str, str]:
     """Return the normal form of each tag of a file; the tag itself if no spelling fits all."""
-    entities = [tag for tag in tags if tag not in (OUTSIDE, "o")]
+    same = {tag: OUTSIDE for tag in tags if _bare(tag) in (OUTSIDE, "o")}
+    entities = [tag for tag in tags if tag not in same]
     for spelling in _SPELLINGS:
-        parts = [spelling.fullmatch(tag) for tag in entities]
+        bare = str if spelling is _SPELLINGS[0] else _bare
+        parts = [spelling.fullmatch(bare(tag)) for tag in entities]
         if not all(parts):
             continue
         found = [(part["prefix"].upper(), part["kind"]) for part in parts if part]
         prefixes = {prefix for prefix, _ in found}
+        kinds = {kind for _, kind in found}
+        if spelling is _SPELLINGS[-1] and not (
+            same and "B" in prefixes and len(kinds) < len(found)
+        ):
+            continue  # SYM alone is no S-YM; BPER beside IPER and O is B-PER
         changes = {"M": "I", "W": "S"} if any(prefixes <= each for each in _BMES) else {}
         if not (prefixes <= set("BIESLU") or changes):
             continue
         names = (f"{changes.get(prefix, prefix)}-{kind}" for prefix, kind in found)
-        same = {tag: OUTSIDE for tag in tags if tag in (OUTSIDE, "o")}
         return dict(zip(entities, names, strict=True)) | same
     return {tag: tag for tag in tags}
 

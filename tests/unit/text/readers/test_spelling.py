@@ -1,11 +1,14 @@
 """Spellings and schemes of entity tags, against conversions by seqeval's and spaCy's own rules."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from spacy.training import biluo_to_iob, iob_to_biluo
 
+from crfviz.corpus.answer_scores import score_answers
 from crfviz.exceptions import FormatError
 from crfviz.text.formats import parse_sentences
 from crfviz.text.readers.spelling import TARGETS, convert_tags
@@ -64,11 +67,84 @@ def test_iob1_and_bmes_keep_their_entities(sentences):
         (["B-PER", "O", "I-LOC"], ["B-PER", "O", "I-LOC"]),  # BIO with an error: kept
         (["NN", "X_1", "Y_2"], ["NN", "X_1", "Y_2"]),  # of no scheme
         (["-LRB-", "NNP", "-RRB-"], ["-LRB-", "NNP", "-RRB-"]),
+        (["B-PER", "i-PER", "O"], ["B-PER", "I-PER", "O"]),
+        (["PER:B", "PER:I", "O"], ["B-PER", "I-PER", "O"]),
+        (["b:per", "i:per", "o"], ["B-per", "I-per", "O"]),
+        (["B:PER", "M:PER", "E:PER", "S:LOC"], ["B-PER", "I-PER", "E-PER", "S-LOC"]),
+        (["BPER", "IPER", "BLOC", "O"], ["B-PER", "I-PER", "B-LOC", "O"]),
+        (["INTJ", "SYM", "O"], ["INTJ", "SYM", "O"]),  # of no type both B and I
+        (["B-C++", "I-C++", "B-f(x)", "O"], ["B-C++", "I-C++", "B-f(x)", "O"]),
     ],
 )
 def test_unusual_tag_spellings_are_normalised(tags, read):
     (sentence,) = parse_sentences(written(tags))
     assert list(sentence.tags) == read
+
+
+WORDS = ["Nora", "Quist", "lives", "in", "Oslo", "."]
+BIO_TAGS = ["B-PER", "I-PER", "O", "O", "B-LOC", "O"]
+SPELLINGS = (
+    "{}:{}",
+    "{}/{}",
+    "{}|{}",
+    "{}~{}",
+    "{}\u2013{}",
+    "<{}-{}>",
+    "[{}-{}]",
+    "({}:{})",
+)
+
+
+def respelled(spelling, *, outside="O"):
+    return [outside if tag == "O" else spelling.format(tag[0], tag[2:]) for tag in BIO_TAGS]
+
+
+def in_formats(tags):
+    """Return the same sentence in each format with a tag for each word."""
+    pairs = list(zip(WORDS, tags, strict=True))
+    return {
+        "TAB": "".join(f"{word}\t{tag}\n" for word, tag in pairs),
+        "blank": "".join(f"{word} {tag}\n" for word, tag in pairs) + "\n",
+        "four columns": "".join(f"{word} NN I-NP {tag}\n" for word, tag in pairs) + "\n",
+        "tag, word": "".join(f"{tag}\t{word}\n" for word, tag in pairs),
+        "CSV": "sent_id,word,tag\n" + "".join(f"1,{word},{tag}\n" for word, tag in pairs),
+        "lists": json.dumps({"tokens": WORDS, "ner_tags": tags}),
+        "objects": json.dumps({"tokens": [{"text": w, "tag": tag} for w, tag in pairs]}),
+        "lines": f"{' '.join(WORDS)}\t{' '.join(tags)}\n",
+    }
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_other_marks_of_prefixes_are_read_in_each_format(spelling):
+    for name, text in in_formats(respelled(spelling)).items():
+        (sentence,) = sentences = parse_sentences(text)
+        assert (list(sentence.tokens), list(sentence.tags)) == (WORDS, BIO_TAGS), name
+        assert "; BIO; " in sentences.reading, name
+
+
+@pytest.mark.parametrize("format_name", ["TAB", "blank", "CSV", "lists", "objects", "lines"])
+def test_brackets_around_all_tags_are_read_in_each_format(format_name):
+    notes = []
+    text = in_formats(respelled("<{}-{}>", outside="<O>"))[format_name]
+    (sentence,) = parse_sentences(text, told=notes.append)
+    assert list(sentence.tags) == BIO_TAGS
+    assert any("tags such as <B-LOC> were read as B-LOC" in note for note in notes)
+
+
+def test_slash_inside_tags_behind_a_slash_is_refused():
+    line = " ".join(f"{w}/{tag}" for w, tag in zip(WORDS, respelled("{}/{}"), strict=True))
+    with pytest.raises(FormatError, match="or a / in its tags, got 'Nora/B/PER'"):
+        parse_sentences(line)
+    line = " ".join(f"{w}/{tag}" for w, tag in zip(WORDS, respelled("<{}-{}>"), strict=True))
+    assert list(parse_sentences(line)[0].tags) == BIO_TAGS
+    assert parse_sentences("hepatitis/B/NN has/VBZ")[0].tokens == ("hepatitis/B", "has")
+
+
+@pytest.mark.parametrize("spelling", [*SPELLINGS, "{}({})", "{}{}"])
+def test_answers_with_other_marks_are_scored_as_entities(spelling):
+    scores = score_answers([BIO_TAGS], [respelled(spelling)], mode="strict")
+    assert (scores.f1, scores.accuracy, scores.scheme) == (1.0, 1.0, ("BIO", "BIO"))
+    assert any("The answers: tags such as" in note for note in scores.notes)
 
 
 def test_iob1_marker_in_a_later_sentence_leaves_earlier_tags_unchanged():
