@@ -16,6 +16,7 @@ WORDS = ("tokens", "words", "token", "word", "tokenized_text")
 ENTITY_TAGS = ("tags", "ner_tags", "ner", "labels", "label", "entities", "tag", "bio", "iob")
 POS_TAGS = ("upos", "upos_tags", "pos_tags", "pos", "xpos", "xpos_tags", "chunk_tags")
 TAGS = ENTITY_TAGS + POS_TAGS
+CLASSES = ("label", "labels")  # keys of a class of the whole text, if it is no list
 TEXTS = ("text", "data", "sentence", "content", "raw", "textContent")
 SPANS = (
     *("spans", "entities", "ents", "labels", "label", "ner", "annotations", "annotation", "result"),
@@ -98,6 +99,20 @@ def ask_for_tags(
     if likely:
         problem = "nothing shows which key has the tags"
         raise key_question(where, problem, {**value, **likely})
+
+
+def refuse_class(value: Mapping[str, Any], where: str) -> None:
+    """Refuse an object without tags whose key of tags has a single text.
+
+    Raises:
+        FormatError: names the key.
+    """
+    texts = {key: value[key] for key in TAGS if isinstance(value.get(key), str)}
+    if one := next((k for k in texts if k in CLASSES or are_tags([texts[k]] * 3)), None):
+        raise FormatError(
+            f"{where}: {one!r} is a class of the whole text; expected tags of words, or spans such "
+            f'as [[0, 4, "PER"]]'
+        )
 
 
 def may_be_tags(value: object, words: int, *, sure: bool) -> bool:

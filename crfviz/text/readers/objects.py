@@ -25,6 +25,7 @@ from crfviz.text.readers.keys import (
     first_key,
     has_rows,
     is_flat,
+    refuse_class,
     verdict_of,
 )
 from crfviz.text.readers.losses import Losses, key_question
@@ -198,7 +199,7 @@ class ObjectReader:
         elif tags is None and inner is not None:
             tags = inner
         if tags is None:
-            _refuse_class(value, where)
+            refuse_class(value, where)
             ask_for_tags(value, value[key], (key, "text"), where)
         fields = {"tokens": words, "tags": tags, "text": text}
         try:
@@ -307,7 +308,7 @@ class ObjectReader:
         if key is not None:
             marks = self._marks(value, key, text.split(), (text_key,), line)
             return Draft(text, marks, own_words(value, text))
-        _refuse_class(value, where)
+        refuse_class(value, where)
         ask_for_tags(value, text.split(), (text_key,), where)
         return Sentence(tuple(token.text for token in self.split(text)), None, text)
 
@@ -379,14 +380,6 @@ class ObjectReader:
         if results == "predictions":
             self.tags_in.add(results)
         return self._spanned(fields, key, data[key], line, where)
-
-
-def _refuse_class(value: Mapping[str, Any], where: str) -> None:
-    if one := next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None):
-        raise FormatError(
-            f"{where}: {one!r} is a class of the whole text; expected tags of words, or spans such "
-            f'as [[0, 4, "PER"]]'
-        )
 
 
 def _no_sentence(value: object, where: str) -> FormatError:
