@@ -211,28 +211,44 @@ def _has_inner_end(words: Sequence[str]) -> bool:
     return any(_END.fullmatch(word) for word in words[:last])
 
 
-def starts_of(ends: Ends, name: str) -> Callable[[Sequence[str], int], bool]:
+def starts_of(ends: Ends, word: int, name: str) -> Callable[[Sequence[str], int], bool]:
     """Return a function that tells whether a row, with its line, begins a sentence.
 
-    It is false for the first row. It raises a FormatError if a number of sentences returns.
+    It is false for the first row. Where the column has the text of the sentence, the same text
+    again begins a sentence after its last word. `word` is the column of the words. The function
+    raises a FormatError if a number of sentences returns, or words of a text begin anew before
+    its end.
     """
-    before: list[str] = []
+    last: str | None = None
     seen: set[str] = set()
+    rest = ""  # of the text, without blanks, behind the words so far
+    count = 0  # rows of the sentence
 
     def begins(cells: Sequence[str], line: int) -> bool:
+        nonlocal last, rest, count
         here = cells[ends.column].strip() if ends.column < len(cells) else ""
         if not here or (ends.kind == RESTART and not here.isdecimal()):
             return False
-        last = before[-1] if before else None
-        before[:] = [here]
+        before, last = last, here
         if ends.kind == RESTART:
-            return last is not None and int(here) <= int(last)
-        if here != last and here in seen and not ends.sure:
+            return before is not None and int(here) <= int(before)
+        text, form = "".join(here.split()), cells[word].strip() if word < len(cells) else ""
+        starts = not here.isdecimal() and form != "" and text.startswith(form)
+        is_sure = ends.sure or (starts and not rest)
+        if here != before and here in seen and not is_sure:
             raise FormatError(
                 f"{name}, line {line}: the sentence number {abbreviate(here)} returns after "
                 f"others; {END_HELP}"
             )
         seen.add(here)
-        return last is not None and here != last
+        if starts and here == before and rest and count >= len(here.split()):
+            raise FormatError(
+                f"{name}, line {line}: the words of {abbreviate(here)} begin anew, as one sentence "
+                f"or as two; {END_HELP}"
+            )
+        is_new = here != before or (starts and not rest)
+        rest, count = (text, 0) if is_new else (rest, count)
+        rest, count = rest.removeprefix(form), count + 1
+        return is_new and before is not None
 
     return begins

@@ -111,7 +111,7 @@ def tab_lines(lines: Iterable[str], columns: Columns, name: str = "file") -> Ite
     if columns.entity_key:
         lines = (with_entity(line, columns.entity_key) for line in lines)
     tabs = split == TABS
-    begins = None if ends.kind == BLANK_LINES else starts_of(ends, name)
+    begins = None if ends.kind == BLANK_LINES else starts_of(ends, columns.layout.word, name)
     for number, line in enumerate(lines, start=1):
         if line.startswith(DOCUMENT) or number == columns.header:
             yield ""

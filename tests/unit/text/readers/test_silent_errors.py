@@ -30,7 +30,26 @@ def table(separator, header, row, between=""):
     return f"{header}\n{''.join(rows)}"
 
 
+def with_texts(*texts, words=(UNO, UNO, IDA, UNO)):
+    """Return a table whose column `sentence` repeats the text of the sentence in each row."""
+    rows = (
+        f'"{text}",{word},{tag}\n'
+        for text, sentence in zip(texts, words, strict=True)
+        for word, tag in zip(*sentence, strict=True)
+    )
+    return "sentence,word,tag\n" + "".join(rows)
+
+
+HA = (["ha", "ha"], ["O", "O"])
 READ = {
+    "equal texts next to each other and later": (
+        with_texts("Uno naps.", "Uno naps.", "Ida Berg rows.", "Uno naps."),
+        [UNO, UNO, IDA, UNO],
+    ),
+    "equal texts of one word repeated": (
+        with_texts("ha ha", "ha ha", "Uno naps", words=(HA, HA, UNO)),
+        [HA, HA, UNO],
+    ),
     "bars between named columns": ("word|tag\nUno|B-PER\nnaps|O\n.|O\n", [UNO]),
     "tuples in cells": (
         f'tokens,tags\n"{tuple(IDA[0])}","{tuple(IDA[1])}"\n"{tuple(UNO[0])}","{tuple(UNO[1])}"\n',
@@ -46,6 +65,14 @@ READ = {
     ),
 }
 REFUSED = {
+    "equal texts that differ from their words": (
+        with_texts("Uno naps …", "Uno naps …", "Ida Berg rows.", "Uno naps …"),
+        "line 5: the words of 'Uno naps …' begin anew, as one sentence or as two; .*sentences=",
+    ),
+    "a tag of one word beside the text of its sentence": (
+        lines(*({"sentence": "Uno naps", "word": w, "tag": t} for w, t in zip(*UNO, strict=True))),
+        "line 1: 'tag' is a class of the whole text",
+    ),
     "tags that are not one per word of a text": (
         lines({"text": "Ida Berg, rows.", "tags": ["B-PER", "I-PER", "O", "O", "O"]}),
         "nothing shows which key has the tags; found text: .*, tags: ",
