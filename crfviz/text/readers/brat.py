@@ -105,7 +105,8 @@ def _brat_sentences(
             if mark.end > end:
                 losses.add("entities that go on in the next line were left out", number)
             else:
-                kept.append(Mark(mark.start - start, mark.end - start, mark.kind))
+                place = mark.start - start, mark.end - start
+                kept.append(Mark(*place, mark.kind, mark.quote))
         if line.strip():
             kept = _innermost(kept) if inner else kept
             places, tags = tagged_words(line, kept, losses, number, split=split)

@@ -22,6 +22,7 @@ from crfviz.text.tokenizer import tokens
 
 OVERLAPPING = "overlapping spans were left out; the longer one stays"
 SECOND_LABEL = "second labels on a span were left out; the first one stays"
+SPLIT = "words were split where a span without its text ends inside of them"
 EMPTY = "spans without a word were left out"
 MISQUOTED = "spans that quote other words of the text were left out"
 UNQUOTED = 'write the words of each span as its "text"'
@@ -261,8 +262,8 @@ def tagged_words(
 ) -> tuple[Offsets, tuple[str, ...]]:
     """Return the words of a text and their BIO tags.
 
-    Outer blanks of a mark are ignored. A mark that ends inside a word splits the word. Of
-    overlapping marks the longest is kept, of equally long ones the first.
+    Outer blanks of a mark are ignored. A mark that ends inside a word splits the word, and is a
+    loss without a quote. Of overlapping marks the longest is kept, of equally long ones the first.
 
     Args:
         text: the text of the sentence.
@@ -278,10 +279,13 @@ def tagged_words(
     """
     kept = _disjoint([_trimmed(text, mark, losses, line) for mark in marks], text, losses, line)
     edges = sorted({edge for mark in kept for edge in (mark.start, mark.end)})
+    unquoted = {edge for mark in marks if not mark.quote for edge in (mark.start, mark.end)}
     places: list[tuple[int, int]] = []
     for start, end in words or [(token.start, token.end) for token in split(text)]:
         inner = edges[bisect_right(edges, start) : bisect_left(edges, end)]
         places += pairwise([start, *inner, end])
+        if any(edge in unquoted and (words or _joins(text, edge)) for edge in inner):
+            losses.add(SPLIT, line, text[start:end])
     starts = [start for start, _ in places]
     entities = []
     for mark in kept:

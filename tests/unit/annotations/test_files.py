@@ -223,7 +223,7 @@ CONLLU = (
             ((0, 1), (4, 5)),
             ("X", "Y"),
         ),
-        ('[["Kimmy!", {"entities": [[0, 3, "PER"]]}]]', "spacy", "Kimmy!",
+        ('[["Kim\'s!", {"entities": [[0, 3, "PER"]]}]]', "spacy", "Kim's!",
          ((0, 3), (3, 5), (5, 6)), ("B-PER", "O", "O")),
         ('[\n{"text": "Kim!", "entities": [[0, 4, "PER"]]}\n]', "spacy", "Kim!",
          ((0, 3), (3, 4)), ("B-PER", "I-PER")),

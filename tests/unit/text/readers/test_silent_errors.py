@@ -138,6 +138,11 @@ REFUSED = {
     ),
 }
 SAID = {
+    "a span without its text that ends inside a word": (
+        lines({"text": "Nora naps", "label": [[0, 2, "PER"], [5, 6, "X"]]}),
+        ["B-PER", "O", "B-X", "O"],
+        "words were split where a span without its text ends inside of them (2 times, first in",
+    ),
     "spans that a reviewer calls wrong": (
         lines(
             {"text": "Uno naps .", "spans": [{"start": 0, "end": 3, "label": "X", "correct": 0}]}
