@@ -107,10 +107,20 @@ def entity_scheme(tags: Iterable[str]) -> str | None:
     >>> entity_scheme(["O", "B-PER", "E-PER", "S-PER"]), entity_scheme(["O", "NOUN"])
     ('BIOES', None)
     """
-    parts = [(tag[:1], tag[1:2] == "-" and tag[2:]) for tag in tags if tag != OUTSIDE]
-    used = {prefix for prefix, _ in parts}
-    if "B" not in used or not all(kind for _, kind in parts):
+    used = {*tags}
+    return scheme_of_file(used) if any(map(is_begin, used)) else None
+
+
+def scheme_of_file(tags: Iterable[str]) -> str | None:
+    """Return the scheme of all tags of a file; BIO for only `O`, None for other tags.
+
+    >>> scheme_of_file(["O", "S-PER"]), scheme_of_file(["U-PER"]), scheme_of_file(["NOUN"])
+    ('BIOES', 'BILOU', None)
+    """
+    parts = [tag.partition("-") for tag in tags if tag != OUTSIDE]
+    if not all(len(prefix) == 1 and kind for prefix, _, kind in parts):
         return None
+    used = {prefix for prefix, _, _ in parts}
     return next((name for name, known in SCHEMES.items() if used <= set(known)), None)
 
 

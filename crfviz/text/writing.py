@@ -30,14 +30,8 @@ from crfviz.text.readers.ends import DOCUMENT, NAMED
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.quoting import Dialect, cells_of
 from crfviz.text.readers.spans import Mark, tagged_words
-from crfviz.text.readers.spelling import (
-    convert_tags,
-    entities_of,
-    odd_tag,
-    scheme_of_file,
-    target_scheme,
-)
-from crfviz.text.schemes import BIO, Span, tags_of
+from crfviz.text.readers.spelling import convert_tags, entities_of, odd_tag, target_scheme
+from crfviz.text.schemes import BIO, Span, scheme_of_file, tags_of
 from crfviz.text.sentences import Offsets, Sentence, joined, located
 
 ENTITIES_ONLY = ("doccano", "labelstudio", "prodigy")

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from crfviz.ui.tour import STOPS, target
 from crfviz.views.quiz.selection import next_question
 from tests.support.accessibility import assert_accessible
-from tests.support.screen import MODEL, chain
+from tests.support.screen import MODEL, TITLES, chain
 
 SENTENCE = "I want to work ."
 OFFER = "Take the tour, 3 minutes"
@@ -103,6 +103,19 @@ def test_tour_waits_at_each_stop_and_is_offered_once(watch, fresh):
         assert box == beside_offer  # the offer moves nothing
 
     screen.eventually(check)
+
+
+@pytest.mark.rotating
+def test_skip_opens_the_page_of_the_next_stop(watch, fresh):
+    screen = watch(fresh())
+    screen.open(model=MODEL)
+    screen.page.get_by_role("button", name=OFFER).click()
+    for number, stop in enumerate(STOPS[1:], start=2):
+        screen.page.get_by_role("button", name="Skip").click()
+        expect(screen.page.locator(f"[data-tour='{number}']")).to_be_visible()
+        screen.expect_title(TITLES[stop.path])
+    screen.page.get_by_role("button", name="Skip").click()
+    expect(screen.page.get_by_role("button", name="Close")).to_be_visible()
 
 
 def test_declined_tour_is_not_offered_again(watch, fresh):

@@ -18,8 +18,7 @@ from crfviz.text.readers.keys import TEXTS, elements_of
 from crfviz.text.readers.losses import question
 from crfviz.text.readers.roles import are_lemmas, are_tags
 from crfviz.text.readers.rows import ANY, CONLLU_NAMES, Columns, Wanted
-from crfviz.text.readers.spelling import scheme_of_file
-from crfviz.text.schemes import OUTSIDE
+from crfviz.text.schemes import OUTSIDE, scheme_of_file
 
 # Signatures of binary files: type, and action.
 BINARY = {

@@ -34,6 +34,7 @@ from crfviz.text.schemes import (
     Span,
     entity_scheme,
     repair,
+    scheme_of_file,
     spans,
     tags_of,
 )
@@ -274,19 +275,6 @@ def in_scheme(sentences: Sequence[Sentence], scheme: str | None) -> Sequence[Sen
         return sentences
     tagged = (Tagged(0, each) for each in sentences)
     return [each.sentence for each in converted(tagged, scheme, strict=False)]
-
-
-def scheme_of_file(tags: Iterable[str]) -> str | None:
-    """Return the scheme of all tags of a file; BIO for only `O`, None for other tags.
-
-    >>> scheme_of_file(["O", "S-PER"]), scheme_of_file(["U-PER"]), scheme_of_file(["NOUN"])
-    ('BIOES', 'BILOU', None)
-    """
-    parts = [tag.partition("-") for tag in tags if tag != OUTSIDE]
-    if not all(len(prefix) == 1 and kind for prefix, _, kind in parts):
-        return None
-    used = {prefix for prefix, _, _ in parts}
-    return next((name for name, known in SCHEMES.items() if used <= set(known)), None)
 
 
 def odd_tag(tags: Iterable[str]) -> str:

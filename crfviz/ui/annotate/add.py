@@ -22,8 +22,7 @@ from crfviz.annotations.records import Document
 from crfviz.annotations.settings import Settings
 from crfviz.exceptions import FormatError
 from crfviz.taggers.registry import EXCERPTS, read_excerpt
-from crfviz.text.readers.spelling import scheme_of_file
-from crfviz.text.schemes import OUTSIDE
+from crfviz.text.schemes import OUTSIDE, scheme_of_file
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import go_to_document, store
 from crfviz.ui.annotate.reading import (
