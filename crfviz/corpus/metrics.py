@@ -94,13 +94,12 @@ def entity_scores(
     gold: Sequence[Sequence[str]],
     guess: Sequence[Sequence[str]],
     generator: np.random.Generator,
-    scheme: str = BIO,
 ) -> EntityScores:
-    """Return precision, recall and F1 of the entities of at least one sentence.
+    """Return precision, recall and F1 of the BIO entities of at least one sentence.
 
     A score is 0 if its denominator is 0. The generator draws the sentences of the bootstrap.
     """
-    counts = entity_counts(gold, guess, scheme)
+    counts = entity_counts(gold, guess)
     return rates_of(totals(counts), patterns(counts, len(gold)), generator)
 
 

@@ -24,7 +24,6 @@ from crfviz.settings import settings
 from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.neural.network import ARCHITECTURES, Architecture, Network, Sizes, Vocabulary
 from crfviz.taggers.storage import (
-    CONFIG_FILE,
     VOCABULARY_FILE,
     WEIGHTS_FILE,
     read_choice,
@@ -41,7 +40,6 @@ from crfviz.taggers.storage import (
 from crfviz.taggers.tagger import CRF, Words, sentences_of
 
 SENTENCES_AT_ONCE = 32  # more means more padding, fewer smaller matrices
-FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
 LARGEST_SIZE = 4096  # of one layer; a typing error must not allocate all memory
 MAX_WIDTHS = 16
 

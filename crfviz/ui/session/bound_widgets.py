@@ -48,11 +48,9 @@ def bound_tag(label: str, name: str, tags: Sequence[str], default: str, **more: 
     return tag
 
 
-def bound_filter(label: str, name: str, tags: Sequence[str], every: str = "any") -> str | None:
-    """Draw a select box of tags for a page option; return the choice, None for every tag.
-
-    `every` is the label of that choice, lengthened if a tag has this name.
-    """
+def bound_filter(label: str, name: str, tags: Sequence[str]) -> str | None:
+    """Draw a select box of tags for a page option; return the choice, None for every tag."""
+    every = "any"
     while every in tags:
         every += " tag"
     tag = read_tag(view_option(name), tags)
