@@ -16,6 +16,7 @@ import pytest
 import torch
 
 import crfviz
+import tests.support.installed  # noqa: F401 - or each element takes ten times as long
 from crfviz import Potentials
 from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
 from crfviz.taggers.blank import GivenTagger
@@ -567,13 +568,13 @@ def test_answers_and_suspects_of_every_form(kind):
     ]
     if not any(isinstance(tag, torch.Tensor) for tag in value):
         assert suspects[0] == suspects[1]
-    several = [(f"word{n}", *WORDS[1:]) for n in range(20)]
-    curves = [
-        crfviz.learning_curve([(words, tags) for words in several]) for tags in (value, usual)
-    ]
-    assert [point.score for point in curves[0].points] == [
-        point.score for point in curves[1].points
-    ]
+    if kind in ("array", "tensor", "Categorical"):  # read as `label_errors` reads all
+        several = [(f"word{n}", *WORDS[1:]) for n in range(20)]
+        curves = [
+            crfviz.learning_curve([(words, tags) for words in several]) for tags in (value, usual)
+        ]
+        scores = [[point.score for point in curve.points] for curve in curves]
+        assert scores[0] == scores[1]
     assert crfviz.inconsistent_names([(WORDS, value)]) == crfviz.inconsistent_names(
         [(WORDS, usual)]
     )

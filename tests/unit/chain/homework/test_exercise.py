@@ -15,7 +15,7 @@ from tests.support.student import Student
 
 KINDS = ("alpha", "beta", "viterbi")
 SIZES = ((3, 3), (3, 2), (4, 3), (5, 4))
-EXERCISES = [(kind, seed, *SIZES[seed % 4]) for kind in KINDS for seed in range(12)]
+EXERCISES = [(kind, seed, *SIZES[seed % 4]) for kind in KINDS for seed in range(8)]
 
 
 def answers(task):
@@ -64,7 +64,7 @@ def test_independent_recursion_answers_every_step(kind, seed, words, tags):
 
 
 @pytest.mark.parametrize("kind", ["alpha", "beta"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_sweep_ends_with_z_from_the_last_column_and_end_or_start(kind, seed):
     task = crfviz.exercise(kind, seed, *SIZES[seed % 4])
     T, K = task.potentials.emissions.shape
@@ -120,7 +120,7 @@ def wrong_values(task):
 @pytest.mark.parametrize("kind", KINDS)
 def test_nine_of_ten_mistakes_of_buggy_programs_are_named(kind):
     named = []
-    for seed in range(12):
+    for seed in range(6):
         task = crfviz.exercise(kind, seed)
         for n, name, wrong in wrong_values(task):
             right = task.steps[n].answer
@@ -129,7 +129,7 @@ def test_nine_of_ten_mistakes_of_buggy_programs_are_named(kind):
             verdict = task.check(n, wrong)
             assert not verdict.right, (kind, seed, n, name, wrong)
             named.append(verdict.mistake == name)
-    assert len(named) > 300
+    assert len(named) > 150
     assert sum(named) / len(named) >= 0.9
 
 
@@ -176,7 +176,7 @@ def by_hand(task, t, k):
 @pytest.mark.parametrize("kind", KINDS)
 def test_nine_of_ten_slips_in_a_single_cell_are_named_in_nats_and_factors(kind):
     named = []
-    for seed in range(12):
+    for seed in range(6):
         task = crfviz.exercise(kind, seed)
         for n, step in enumerate(task.steps):
             slips = by_hand(task, *step.cell) if step.kind == "value" else {}

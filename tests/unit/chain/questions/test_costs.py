@@ -60,16 +60,16 @@ def named_costs(tags, costs):
 
 def risks(chain, table):
     """Return {path: expected cost} of all allowed paths, from enumerated marginals."""
-    marginals = oracle.marginals(chain)
+    return risks_by(oracle.marginals(chain), oracle.allowed(chain), chain, table)
+
+
+def risks_by(marginals, allowed, chain, table):
     K = chain.num_tags
     cell = {
         (t, c): math.fsum(marginals.get((t, y), 0.0) * table[y][c] for y in range(K))
         for t, c in product(range(chain.num_tokens), range(K))
     }
-    return {
-        path: math.fsum(cell[t, tag] for t, tag in enumerate(path))
-        for path, _ in oracle.allowed(chain)
-    }
+    return {path: math.fsum(cell[t, tag] for t, tag in enumerate(path)) for path, _ in allowed}
 
 
 def lowest(costs):
@@ -131,11 +131,13 @@ def test_cost_intervals_equal_enumeration_on_a_grid(seed, vary):
     assert all(left.high == right.low for left, right in pairwise(found))
     assert all(left.path != right.path for left, right in pairwise(found))
 
+    enumerated = oracle.marginals(chain), oracle.allowed(chain)
+
     def at(value):
         table = named_costs(BIO, COSTS | {vary: value})
         if not isinstance(vary, str):
             table[BIO.index(vary[0])][BIO.index(vary[1])] = value
-        return risks(chain, table)
+        return risks_by(*enumerated, chain, table)
 
     for value in GRID:
         expected = at(value)
@@ -158,10 +160,11 @@ def test_between_intervals_equal_enumeration_on_a_grid(seed):
     wrong = risks(chain, [[float(a != b) for b in range(4)] for a in range(4)])
     assert (found[0].low, found[-1].high) == (0.0, 1.0)
     assert all(left.high == right.low for left, right in pairwise(found))
+    allowed = oracle.allowed(chain)
     for value in np.linspace(0.0, 1.0, 41):
         worth = {
             path: (1 - value) * score + value * (chain.num_tokens - wrong[path])
-            for path, score in oracle.allowed(chain)
+            for path, score in allowed
         }
         for each in found:
             if each.low <= value <= each.high:

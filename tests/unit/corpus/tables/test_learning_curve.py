@@ -40,6 +40,12 @@ def curve():
     return crfviz.learning_curve(labels(40))
 
 
+@pytest.fixture
+def few_sizes(monkeypatch):
+    """Two sizes instead of five: two fifths of the fits."""
+    monkeypatch.setattr(module, "SHARES", (0.5, 1.0))
+
+
 def test_curve_has_five_ascending_sizes_with_intervals(curve):
     sizes = [point.sentences for point in curve.points]
     assert sizes == [6, 13, 19, 26, 32]
@@ -131,6 +137,7 @@ def test_verdict_of_a_curve_is_that_of_its_interval(curve):
     assert curve.verdict == module._verdict(curve.next, curve.weakest)
 
 
+@pytest.mark.usefixtures("few_sizes")
 def test_progress_reaches_one_and_its_exception_ends_the_run():
     shares = []
     crfviz.learning_curve(labels(20), report=shares.append)
@@ -169,8 +176,8 @@ def test_too_little_is_refused(gold, error, message):
         crfviz.learning_curve(gold)
 
 
-def test_command_takes_a_file_or_a_document(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(module, "SHARES", (0.5, 1.0))
+@pytest.mark.usefixtures("few_sizes")
+def test_command_takes_a_file_or_a_document(tmp_path, capsys):
     file = tmp_path / "towns.conll"
     file.write_text(
         "\n\n".join(
@@ -230,6 +237,7 @@ def test_gain_and_interval_stay_within_what_is_left_of_the_score():
     assert (falling.gain, falling.interval[0]) == pytest.approx((-0.05, -0.05))
 
 
+@pytest.mark.usefixtures("few_sizes")
 def test_entities_of_bioes_are_scored_as_those_of_bio():
     rows = [
         (words, [tag.replace("S-", "B-").replace("E-", "I-") for tag in tags])

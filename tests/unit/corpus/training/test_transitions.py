@@ -173,7 +173,7 @@ def test_gain_with_entities_is_about_their_f1(tags):
     assert gain.difference == pytest.approx(after - before, abs=1e-12)
     rng = np.random.default_rng(7)
     moved = []
-    for _ in range(300):
+    for _ in range(120):
         some = rng.integers(len(paths), size=len(paths))
         gold, *sides = ([side[n] for n in some] for side in (paths, alone, fitted))
         moved.append(f1_by_seqeval(gold, sides[1], tags) - f1_by_seqeval(gold, sides[0], tags))
