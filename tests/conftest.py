@@ -48,6 +48,12 @@ def pytest_addoption(parser):
         choices=["tenth", "all", "none"],
         help="how much of tests/matrix runs when no test of it is named (default: a tenth)",
     )
+    parser.addoption(
+        "--share",
+        type=int,
+        default=1,
+        help="run only one in so many tests, chosen by the commit (default: 1, all)",
+    )
 
 
 def pytest_report_header(config):

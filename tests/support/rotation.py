@@ -4,6 +4,7 @@ The tests of `tests/matrix` rotate, as do long variants in other folders with th
 For each page, a test of its main behaviour always runs.
 
 The commit's hash chooses the tenth: a commit always runs the same one, so failures can be repeated.
+`--share 3` runs a third of all tests, chosen in the same way: enough on a second Python.
 """
 
 import hashlib
@@ -29,12 +30,12 @@ def commit():
     return asked.stdout.strip() or "0"
 
 
-def part_of_commit():
-    return int(commit(), 16) % PARTS
+def part_of_commit(parts=PARTS):
+    return int(commit(), 16) % parts
 
 
-def part_of_test(nodeid):
-    return int(hashlib.sha256(nodeid.encode()).hexdigest(), 16) % PARTS
+def part_of_test(nodeid, parts=PARTS):
+    return int(hashlib.sha256(nodeid.encode()).hexdigest(), 16) % parts
 
 
 def names_tests(config):
@@ -58,17 +59,19 @@ def chosen(config):
 def header(config):
     part = chosen(config)
     which = f"tenth {part} of 0 to {PARTS - 1}" if isinstance(part, int) else part
-    return f"rotating tests: {which}"
+    shares = config.getoption("--share")
+    own = f"; of all tests: part {part_of_commit(shares)} of {shares}" if shares > 1 else ""
+    return f"rotating tests: {which}{own}"
 
 
 def deselect(config, items):
-    """Deselect the rotating tests that are not chosen."""
-    part = chosen(config)
-    if part == "all":
-        return
+    """Deselect the rotating tests that are not chosen, and all tests outside the chosen share."""
+    part, shares = chosen(config), config.getoption("--share")
+    share = part_of_commit(shares)
     kept, left_out = [], []
     for item in items:
-        runs = not rotates(item) or part == part_of_test(item.nodeid)
+        runs = part in ("all", part_of_test(item.nodeid)) or not rotates(item)
+        runs = runs and share == part_of_test(item.nodeid, shares)
         (kept if runs else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
