@@ -158,7 +158,7 @@ def test_wrong_code_is_reported_beside_the_box(fresh, app):
     expect(page.get_by_role("alert")).to_contain_text("no room with this code")
 
 
-@pytest.mark.parametrize("path", ["", "learn"])
+@pytest.mark.parametrize("path", ["", pytest.param("learn", marks=pytest.mark.rotating)])
 def test_no_label_is_cut_on_a_phone(watch, fresh, follow, path):
     wall = watch(fresh()).open(path, sentence="They rarely look at Peter Smith 's papers .")
     wall.page.get_by_role("button", name="Share", exact=True).click()

@@ -202,7 +202,7 @@ def test_read_only_element_selects_by_click_and_rejects_typing(opened):
     expect_text(page, f"one: {best()} | 0 edits | (1, 'NOUN')")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.rotating), "dark"])
 def test_stage_follows_the_app_theme_and_adds_no_global_styles(opened, scheme):
     page = opened(ONE, color_scheme=scheme)
     outside = page.locator(".stApp").evaluate("(app) => getComputedStyle(app).backgroundColor")

@@ -78,7 +78,10 @@ def test_keys_step_through_the_lattice_by_state(screen):
     screen.wait_for_text("those of a tag’s rows sum to its marginal under the rule")
 
 
-@pytest.mark.parametrize("typed", ["VERB  (NOUN", "VERB NOUN " * 10_000])
+@pytest.mark.parametrize(
+    "typed",
+    ["VERB  (NOUN", pytest.param("VERB NOUN " * 10_000, id="long", marks=pytest.mark.rotating)],
+)
 def test_rejected_rule_survives_reload_and_back(screen, typed):
     screen.open("rules", **{"v.rule": RULE})
     box = screen.page.get_by_role("textbox", name="Rule")

@@ -45,7 +45,9 @@ MEASURE = """() => {
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("page", ["explore", "forward-backward"])
+@pytest.mark.parametrize(
+    "page", ["explore", pytest.param("forward-backward", marks=pytest.mark.rotating)]
+)
 @pytest.mark.parametrize("script", WORDS)
 def test_words_fit_their_columns_in_every_script(opened, script, page, size):
     width, height = SIZES[size]
