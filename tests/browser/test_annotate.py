@@ -335,6 +335,7 @@ def test_step_is_held_while_the_store_is_gone(desk, who, app):
         assert store.annotation(item, who).pins == {0: "NOUN", 1: "ADV"}
 
 
+@pytest.mark.rotating
 def test_step_is_held_while_another_program_locks_the_store(desk, who, app):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the oars .")
     item = int(desk.item)
@@ -411,6 +412,7 @@ def test_labelled_sentences_are_taught_and_the_new_model_is_used(desk, who):
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
 
 
+@pytest.mark.rotating
 def test_disabled_teach_button_is_readable_in_both_themes(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("They never sleep .")
     desk.page.get_by_role("radio", name="Model").click()

@@ -319,6 +319,7 @@ st.text(" ".join(done.tags))
     expect_text(page, "B-PER O O")
 
 
+@pytest.mark.rotating
 def test_two_labellers_without_scores_are_independent(opened):
     page = opened(
         """

@@ -127,7 +127,9 @@ HAS_NUMBER = """([selector, value]) => {
 }"""
 
 
-@pytest.mark.parametrize("display", ["probability", "normalised"])
+@pytest.mark.parametrize(
+    "display", ["probability", pytest.param("normalised", marks=pytest.mark.rotating)]
+)
 def test_numbers_of_the_sweeps_have_the_displays_of_the_app(opened, display):
     page = drawn(opened(live_page(Live(chain(), opens="transitions"), list(PAGES))))
     numbers = page.get_by_label("Numbers", exact=True)

@@ -143,6 +143,7 @@ def test_training_survives_a_reload_and_cancelling_leaves_no_model(desk, who, ap
         assert store.annotations(stored) == before
 
 
+@pytest.mark.rotating
 def test_open_desk_takes_keys_that_were_changed_elsewhere(desk, who, app):
     enter(desk, who, "Ein Vogel singt", "ART, NOMEN, VERB", words=True)
     key = desk.screen.param("v.doc")
@@ -200,6 +201,7 @@ def grey(screenshot):
     return np.asarray(Image.open(io.BytesIO(screenshot)).convert("L"), dtype=float)
 
 
+@pytest.mark.rotating
 def test_right_to_left_name_is_cut_at_its_end(desk, who):
     desk.open(model="upos-en-contextfree", **{"v.by": who, "v.part": "add"})
     desk.paste("הממשלה החליטה אתמול להעלות את המסים")

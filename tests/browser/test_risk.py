@@ -48,7 +48,7 @@ def test_cost_typed_by_keyboard_moves_the_dashed_path(screen):
     expect(box).to_have_value("1.00")
 
 
-@pytest.mark.parametrize("show", ["dial", "set"])
+@pytest.mark.parametrize("show", ["dial", pytest.param("set", marks=pytest.mark.rotating)])
 def test_page_fits_a_phone(screen, show):
     screen.page.set_viewport_size({"width": 390, "height": 844})
     screen.open("risk", model="ner-en", sentence=NAMES, **{"v.risk": show})

@@ -118,6 +118,7 @@ def test_skip_opens_the_page_of_the_next_stop(watch, fresh):
     expect(screen.page.get_by_role("button", name="Close")).to_be_visible()
 
 
+@pytest.mark.rotating
 def test_declined_tour_is_not_offered_again(watch, fresh):
     screen = watch(fresh())
     screen.open(model=MODEL)

@@ -98,6 +98,7 @@ def test_emission_edited_in_a_window_has_its_sentence_position(screen):
     assert screen.param("e").startswith(f"{FIRST + 3}.A-:-0.69314")
 
 
+@pytest.mark.rotating
 def test_window_shows_the_rule_path_of_the_whole_sentence(screen, potentials):
     rule = '[^ "A-"]*'
     link = {"v.from": str(FIRST), "v.rule": rule, "v.ask": "1"}
