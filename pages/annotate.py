@@ -17,7 +17,6 @@ from crfviz.ui.annotate.export import export_panel
 from crfviz.ui.annotate.learning import model_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.settings import settings_panel
-from crfviz.ui.annotate.who import ask_name
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.session.permission import annotator, no_annotator_message
@@ -59,7 +58,6 @@ with guarded("Annotate", again=True):
         if may_be_labelled(document):
             with orders:
                 queue = choose_queue(document, who)
-            ask_name(document, who)
             show_desk(queue)
     elif part == "export":
         export_panel(document)

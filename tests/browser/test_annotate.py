@@ -183,6 +183,26 @@ def test_every_correction_shows_and_stores_the_constrained_viterbi_path(desk, wh
         assert store.annotation(item, who).pins == {}
 
 
+def test_name_is_asked_until_it_is_given_or_the_first_step(desk, who):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("They fish .\nThey run .")
+    desk.key("n")
+    document = desk.screen.param("v.doc")
+    name = desk.page.get_by_role("textbox", name="Your name")
+    for second in (f"{who}2", f"{who}3"):
+        desk.open(model=MODEL, **{"v.by": second, "v.doc": document})
+        expect(name).to_have_value(second)
+    desk.page.keyboard.press("Home")
+    desk.key("n")
+    expect(name).to_have_count(0)
+    desk.open(model=MODEL, **{"v.by": f"{who}4", "v.doc": document})
+    name.fill(f"{who}5")
+    name.press("Tab")
+    desk.page.get_by_role("button", name="Label under this name").click()
+    desk.screen.expect_param("v.by", f"{who}5")
+    expect(name).to_have_count(0)
+    expect(desk.chips.first).to_be_visible()
+
+
 @pytest.mark.rotating
 def test_keys_pressed_in_quick_succession_all_count(desk, who, app):
     text = "The old man the boats ."

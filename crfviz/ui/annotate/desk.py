@@ -44,6 +44,7 @@ from crfviz.ui.annotate.queue import (
     settle_button,
     why_link,
 )
+from crfviz.ui.annotate.who import ask_name, stop_asking
 from crfviz.ui.session import components
 from crfviz.ui.session.bound_widgets import bound_flag
 from crfviz.ui.session.page_options import flag_option
@@ -68,6 +69,7 @@ def show_desk(queue: Queue) -> None:
     # the fragment keeps its old arguments; another tab may have changed the document
     document = store().renewed(queue.document)
     queue = replace(queue, document=document)
+    ask_name(document, queue.who)
     if queue.settles:
         done, total = len(queue.done), len(queue.ids)
         st.progress(done / total, f"{done:,} of {count(total, 'disagreement')} settled")
@@ -314,6 +316,7 @@ def _step(queue: Queue, event: Mapping[object, object]) -> None:
     if desk.curator:
         after = replace(after, curation=Curation(desk.curator, times_of(desk.versions)))
     store().save(after, desk.tagger.tags)
+    stop_asking(queue.document.key)
     if kind == "accept":
         _open(queue.next(item))
         return

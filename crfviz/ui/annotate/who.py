@@ -17,9 +17,10 @@ MAX_NAMES = 3
 def ask_name(document: DocumentSummary, who: str) -> None:
     """Ask for the name if it is the default, or if only others have labelled the document.
 
-    Keys work meanwhile: the question is above the sentence.
+    Keys work meanwhile: the question is above the sentence, and the first step ends it. It belongs
+    to the fragment of the desk; a new name reruns the page.
     """
-    if is_login_required() or get_value(ASKED):
+    if is_login_required() or get_value(ASKED) in (True, document.key):
         return
     people = store().annotators(document.name)
     others = [name for name in people if name != who]
@@ -28,13 +29,20 @@ def ask_name(document: DocumentSummary, who: str) -> None:
     there = f" {listed(others, MAX_NAMES)} labelled this document already." if others else ""
     with st.container(horizontal=True, vertical_alignment="bottom", key="who"):
         st.text_input("Your name", "" if who == NOBODY else who, key=NAME, width=190)
-        st.button("Label under this name", type="primary", on_click=_take_name)
-        st.button(f"Stay {plain(who)}", on_click=set_value, args=(ASKED, True))
+        if st.button("Label under this name", type="primary", on_click=_take_name):
+            st.rerun()
+        st.button(f"Stay {plain(who)}", on_click=stop_asking)
         st.caption(plain(f"Annotations are stored under it.{there}"))
 
 
+def stop_asking(document: str = "") -> None:
+    """Keep the present name for a document, by its key, or for the rest of the session."""
+    if get_value(ASKED) is not True:
+        set_value(ASKED, document or True)
+
+
 def _take_name() -> None:
-    set_value(ASKED, True)
+    stop_asking()
     if name := widget_value(NAME).strip():
         set_view_option("by", name)
         set_view_option("item", "")
