@@ -47,7 +47,6 @@ class Row:
 class Everywhere:
     """The name that the last step marked, and the list of its places once it is open."""
 
-    document: str = ""
     layer: str = ""
     item: int = 0  # sentence of the mark
     name: Name | None = None
@@ -107,7 +106,7 @@ def after_step(queue: Queue, desk: Desk, after: Annotation, word: int | None) ->
     if found is None:
         return
     now.name, first = found
-    now.document, now.layer, now.item = queue.document.name, queue.layer, after.item
+    now.layer, now.item = queue.layer, after.item
     now.first = after.offsets[first][0]
     now.left = len(_places(queue, now))
 
@@ -248,8 +247,6 @@ def everywhere_data(queue: Queue, item: int) -> EverywhereData | None:
     rows = None if now.rows is None else [_occurrence(row) for row in now.rows]
     more = "+" if now.left >= MAX_SENTENCES else ""
     return {
-        "name": " ".join(now.name.words),
-        "what": plain_tag(now.name.what),
         "left": now.left,
         "text": f"{' '.join(now.name.words)}: {now.left:,}{more} more",
         "rows": rows,

@@ -250,8 +250,6 @@ class OccurrenceData(TypedDict):
 class EverywhereData(TypedDict):
     """The name that the last step marked, elsewhere in the document."""
 
-    name: str
-    what: str
     left: int  # undecided places
     text: str
     rows: list[OccurrenceData] | None  # the open list

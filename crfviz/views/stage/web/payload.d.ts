@@ -322,8 +322,6 @@ export interface OccurrenceData {
 
 // The name that the last step marked, elsewhere in the document.
 export interface EverywhereData {
-  name: string;
-  what: string;
   left: number; // undecided places
   text: string;
   rows: OccurrenceData[] | null; // the open list
