@@ -1,5 +1,6 @@
 """The page Annotate with AppTest: sentences in, what is wrong with them, export, removal."""
 
+import json
 import sqlite3
 from dataclasses import replace
 from itertools import product
@@ -193,6 +194,13 @@ def test_invalid_files_are_reported(page, content, says):
     assert says in texts(page)
     if content[:1] in (b"", b"P", b"\x89", b"\xff"):  # nothing can be labelled
         assert "view.tagset" not in [each.key for each in page.button_group]
+
+
+def test_preview_does_not_take_label_studio_for_spacy(page):
+    mark = {"start": 0, "end": 4, "labels": ["PER"]}
+    task = {"data": {"text": "Anna ran"}, "annotations": [{"result": [{"value": mark}]}]}
+    upload(page, "tasks.json", json.dumps([task]).encode())
+    assert "is read as **JSON**: 1 sentence, 1 with gold tags" in texts(page)
 
 
 def test_preview_shows_format_scheme_and_first_gold_tags(page):

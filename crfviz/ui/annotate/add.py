@@ -195,7 +195,8 @@ def _show(name: str, read: Import) -> None:
     scheme = scheme_of_file(used) if used - {OUTSIDE} else None
     tags = f", {gold:,} with gold tags{f' in {scheme}' if scheme else ''}" if gold else ""
     labelled = f", {count(len(read.annotations), 'annotation')}" if read.annotations else ""
-    format_name = FORMAT_NAMES[read.format]
+    # lists of spaCy's, Label Studio and others are one format; `reading` names the keys
+    format_name = FORMAT_NAMES["json" if read.format == "spacy" else read.format]
     st.markdown(
         f"**{plain(name)}** is read as **{format_name}**: "
         f"{count(len(read.items), 'sentence')}{tags}{labelled}."
