@@ -305,6 +305,18 @@ def test_agreement_of_two_annotators_is_shown(page, store):
     assert "Both corrected a model's proposals" in texts(page)
 
 
+def test_agreement_by_tag_has_no_entity_f1_of_tags_inside_and_outside(page, store, goods):
+    label_own(store, 3)
+    for item in store.items(goods)[:3]:
+        said = ("B-WARE", "O", "O")
+        store.save(Annotation(item.id, "ben", item.offsets, said, said, state="done"), OWN.tags)
+    open_part(page, "agreement", goods)
+    (table,) = [frame.value for frame in page.dataframe]
+    found = dict(zip(table["tag"], table["entity F1"], strict=True))
+    assert found["O"] == ""
+    assert float(found["B-WARE"]) >= 0
+
+
 def test_agreement_omits_proposals_of_documents_without_a_model(page, store, goods):
     label_own(store, 3)
     for item in store.items(goods)[:3]:

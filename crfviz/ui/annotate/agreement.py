@@ -13,7 +13,7 @@ from crfviz.annotations.agreement import (
     entities_text,
 )
 from crfviz.annotations.records import CURATED, Annotation, DocumentSummary
-from crfviz.text.schemes import is_begin, is_bio, split_tag
+from crfviz.text.schemes import begin, is_bio
 from crfviz.ui.annotate.documents import store
 from crfviz.ui.annotate.mixed_names import mixed_names
 from crfviz.ui.annotate.queue import settle_button, settling_link
@@ -77,16 +77,13 @@ def _by_tag(both: Agreement) -> None:
     ]
     table = pd.DataFrame(rows)
     if both.entity_f1_by_type:
-        types = both.entity_f1_by_type
-        table["entity F1"] = [
-            types.get(split_tag(tag)[1]) if is_begin(tag) else None for tag in table["tag"]
-        ]
+        types = {begin(name): score(f1, 3) for name, f1 in both.entity_f1_by_type.items()}
+        table["entity F1"] = [types.get(tag, "") for tag in table["tag"]]
     st.markdown("**By tag**, each against all others")
     st.dataframe(
         table, hide_index=True, height=min(240, 38 + 35 * len(rows)), width="content",
         column_config={
-            name: st.column_config.NumberColumn(format="%.3f")
-            for name in ("κ", "from", "to", "entity F1")
+            name: st.column_config.NumberColumn(format="%.3f") for name in ("κ", "from", "to")
         },
     )  # fmt: skip
 
