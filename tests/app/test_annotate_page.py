@@ -803,6 +803,7 @@ def test_model_is_trained_by_itself_after_every_ten_finished_sentences(page, sto
         assert "% of the words right" in texts(page)
         assert jobs.all == [job]  # once for ten sentences
         open_part(page, "learn", goods)
+        assert "**waren-crf**: " in texts(page)
         page.text_input(key="propose.name").set_value("Meine Waren")
         button(page, "Train now").click().run()
         assert jobs.all[0].wait(600).state == "done"

@@ -244,7 +244,7 @@ def own_model(document: DocumentSummary) -> None:
     if made is None:
         st.markdown("**No model of its own yet.**")
     else:
-        st.markdown(plain(f"**{made.name}**: {propose.score_in_words(made.score)}."))
+        st.markdown(f"**{plain(made.name)}**: {plain(propose.score_in_words(made.score))}.")
         st.caption(f"It is trained again after every {propose.MIN_DONE} finished sentences.")
     job = jobs().about(f"propose {document.key}")
     if job is not None and not watch_job(job) and not job.status.over:
