@@ -149,7 +149,7 @@ def test_rare_words_and_tags_are_read_back_or_refused(name, number):
         refuses = name in ("conllu", "columns", "blanks", "conll2003")
         assert refuses, name
         return
-    own = scheme_of_file({tag for each in lossless for tag in each.tags})
+    own = scheme_of_file({tag for each in given_sentences for tag in each.tags})
     kept = [
         convert_tags(each.tags, own, "BIO") if name == "docbin" and own else each.tags
         for each in lossless  # a DocBin has spans, which are read back as BIO
