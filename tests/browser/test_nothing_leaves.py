@@ -110,9 +110,13 @@ def test_every_page_works_under_the_strict_content_policy(app, fresh):
     said = []
     page.on("console", lambda message: said.append(message.text))
     screen = Screen(page, app)
-    for path, title in TITLES.items():
-        page.goto(screen.address(path))
-        expect(page.locator("h1", has_text=title)).to_be_visible(timeout=PATIENCE)
+    page.goto(screen.address("hmm"))
+    expect(page.locator("h1")).to_be_visible()
+    for path, title in TITLES.items():  # in one session: a fifth of the work of loading each
+        page.evaluate("(to) => crfviz.turnTo(to)", screen.address(path))
+        while not page.evaluate("crfviz.rests()"):
+            page.wait_for_timeout(40)  # the policy refuses `wait_for_function`
+        expect(page.locator("h1", has_text=title).last).to_be_visible()
         if path not in WITHOUT_STAGE:
             expect(page.locator("[data-stage][data-source=python]").last).to_be_visible()
     page.goto(screen.address("transitions"))
