@@ -44,6 +44,17 @@ FIGURES = """() => {
 }"""
 ROWS_OF_NUMBERS = """() => new Set([...document.querySelectorAll(".st-key-em-numbers .stColumn")]
   .map((column) => Math.round(column.getBoundingClientRect().top))).size"""
+# Whether a label of the curve's axis is outside of the chart; null before it is drawn.
+CUT_LABELS = """() => {
+  const chart = document.querySelector(".st-key-wide-curve svg.marks");
+  if (!chart) return null;
+  const rights = [...chart.querySelectorAll("text")].map((e) => e.getBoundingClientRect().right);
+  return Math.max(...rights) > chart.getBoundingClientRect().right + 2;
+}"""
+NOTE_BELOW = """() => {
+  const [note, matrix] = [".note", ".matrix"].map((part) => crfviz.stage().querySelector(part));
+  return note.getBoundingClientRect().top >= matrix.getBoundingClientRect().bottom;
+}"""
 FOLDED = """() => {
   const all = (what) => [...crfviz.stage().querySelectorAll(what)];
   const dots = all(".node[data-folded] .dot").filter((dot) => dot.getClientRects().length);
@@ -105,10 +116,19 @@ def test_low_window_has_the_picture_before_uncut_figures(screen, path):
 
 
 @pytest.mark.rotating
-def test_phone_has_the_numbers_of_em_in_rows(screen):
+def test_phone_has_the_numbers_of_em_in_rows_and_all_labels_of_its_axis(screen):
     screen.open("em", model="upos-en")
     resize(screen, 390, 844)
     screen.expect_measured(ROWS_OF_NUMBERS, 3)
+    screen.expect_measured(CUT_LABELS, False)
+
+
+@pytest.mark.rotating
+@pytest.mark.parametrize("path", ["transitions", "learn", "rules"])
+def test_phone_has_the_matrix_before_its_note(screen, path):
+    screen.open(path, model="upos-en")
+    resize(screen, 390, 844)
+    screen.expect_measured(NOTE_BELOW, True)
 
 
 @pytest.mark.rotating

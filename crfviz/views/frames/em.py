@@ -79,7 +79,9 @@ def curve_chart(steps: Sequence[Iteration], done: int) -> alt.LayerChart | alt.F
         x=alt.X(
             "iteration:Q",
             scale=alt.Scale(domain=[0, len(steps) - 1]),
-            axis=alt.Axis(tickMinStep=1, format="d", labelPadding=5, titlePadding=0),
+            axis=alt.Axis(
+                tickMinStep=1, format="d", labelPadding=5, titlePadding=0, labelFlush=True
+            ),
         ),
         y=alt.Y(
             "log-likelihood:Q",
