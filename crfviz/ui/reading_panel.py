@@ -34,6 +34,7 @@ TAGS = LABELS.index("Tags")
 ENDS = {BLANK_LINES: "blank lines", RESTART: "restart of a numbering"}
 SHOWN = 3  # sentences
 MAX_WORDS = 40  # of a sentence that is shown
+GUIDE = "[the guide](guides?v.guide=files)"
 _DIGITS = 8  # of the digest in the page option
 PICKER_WIDTH = 240  # pixels
 _PICKERS = dict(zip(("words", "tags", "sentences"), LABELS, strict=True))
@@ -86,8 +87,8 @@ def pickers(content: bytes, option: str = OPTION) -> None:
 
 
 def on_page(message: str) -> str:
-    """Return a message of a reader with pickers in place of the keywords of the library."""
-    return plain(worded(message, _picking))
+    """Return a message of a reader with pickers for keywords of the library, and a link."""
+    return plain(worded(message, _picking)).replace(plain("docs/files.md"), GUIDE)
 
 
 def _picking(action: str) -> str:

@@ -63,6 +63,12 @@ def test_pickers_show_each_column_with_values(errors):
     assert boxes["Sentences end at"] == ends
 
 
+def test_refused_text_links_to_the_guide(errors):
+    upload(errors, b"It rains today.\n", "mine.txt")
+    (refusal,) = errors.error
+    assert refusal.value.endswith("JSONL or another format of [the guide](guides?v.guide=files)")
+
+
 def test_certain_reading_is_changed_and_kept_in_the_link(errors):
     upload(errors, b"1\tHe\tPRON\tX\n2\truns\tVERB\tX\n1\tI\tPRON\tX\n")
     pick(errors, "Words", "2")

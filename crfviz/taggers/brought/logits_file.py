@@ -165,7 +165,8 @@ def read_parquet(data: bytes, keys: Mapping[str, str] = NO_KEYS) -> ParsedModel:
     if not any(keys.get(name, name) in SCORES for name in table.column_names):
         held = ", ".join(table.column_names)
         raise FormatError(
-            f"The .parquet file has no column “logits” or “emissions”; it holds {held[:200]}."
+            f"The .parquet file has no column “logits” or “emissions”; it holds {held[:200]}. "
+            "Choose the column of the emissions, or rename it."
         )
     read = [name for name in table.column_names if name not in left]
     unknown = next((name for name in read if keys.get(name, name) not in known), None)
