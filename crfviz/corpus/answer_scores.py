@@ -305,7 +305,8 @@ def _both_columns(path: Path, wanted: Wanted) -> tuple[Tags, Tags]:
         )
     gold, answers = map(_tags, read)
     sides = [
-        {kind for each in side for _, kind in parts_of(each)} - {""} for side in (gold, answers)
+        {kind for each in _usually_spelled(side)[0] for _, kind in parts_of(each)} - {""}
+        for side in (gold, answers)
     ]
     if sides[1] and 2 * len(sides[0] & sides[1]) < min(map(len, sides)):
         shown = (abbreviate(", ".join(sorted(side)[:4])) for side in sides)

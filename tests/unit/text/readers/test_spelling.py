@@ -147,6 +147,14 @@ def test_answers_with_other_marks_are_scored_as_entities(spelling):
     assert any("The answers: tags such as" in note for note in scores.notes)
 
 
+@pytest.mark.parametrize("spelling", [*SPELLINGS, "{}{}"])
+def test_answers_with_other_marks_beside_gold_are_scored_as_entities(spelling, tmp_path):
+    rows = zip(WORDS, BIO_TAGS, respelled(spelling), strict=True)
+    path = tmp_path / "both.tsv"
+    path.write_text("".join("\t".join(row) + "\n" for row in rows))
+    assert score_answers(path, mode="strict").f1 == 1.0
+
+
 def test_iob1_marker_in_a_later_sentence_leaves_earlier_tags_unchanged():
     text = written(["O", "O"]) + written(["I-PER"]) + written(["I-LOC", "B-LOC"])
     assert [s.tags for s in parse_sentences(text)] == [("O", "O"), ("B-PER",), ("B-LOC", "B-LOC")]
