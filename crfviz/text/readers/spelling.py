@@ -49,7 +49,7 @@ _OPENING, _CLOSING = re.compile(r"[<\[({]"), re.compile(r"[>\])}]")
 _SPELLINGS: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?P<prefix>[BIESLUMW])-(?P<kind>.+)"),
     re.compile(r"(?P<prefix>[BIESLUMWbieslumw])[\W_]+(?P<kind>.+)"),
-    re.compile(r"(?P<kind>.+?)[\W_]+(?P<prefix>[BIESLUMW])"),
+    re.compile(r"(?P<kind>.+)[\W_](?P<prefix>[BIESLUMW])"),
     re.compile(r"(?P<prefix>[BIESLUMW])(?P<kind>[A-Z][A-Za-z]+)"),  # only as in `respelled`
 )
 IO = "IO"  # a target only where a tagger has such tags
