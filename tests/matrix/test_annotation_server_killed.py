@@ -223,7 +223,7 @@ def assert_decided(store, marker):
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_ten_kills_while_marking_names_everywhere_lose_no_decision(number, tmp_path):
+def test_kills_while_marking_names_everywhere_lose_no_decision(number, tmp_path):
     moments = random.Random(number)
     database = f"sqlite:///{tmp_path}/labels.db"
     lines = "\n".join(f"{' saw '.join(NAMES)} s{n}" for n in range(SENTENCES))
