@@ -11,8 +11,8 @@ from hashlib import sha256
 
 import streamlit as st
 
+from crfviz.text.fields import Fields, fields_in
 from crfviz.text.readers.ends import BLANK_LINES, RESTART
-from crfviz.text.readers.fields import Fields, fields_in
 from crfviz.text.readers.losses import (
     COLUMN_HELP,
     END_HELP,

@@ -12,8 +12,9 @@ from itertools import groupby, pairwise
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
+from crfviz.text.readers.kinds import are_counts
 from crfviz.text.readers.losses import END_HELP, question
-from crfviz.text.readers.roles import Roles, are_counts
+from crfviz.text.readers.roles import Roles
 
 DOCUMENT = "-DOCSTART-"
 EXPORTED = "# crfviz ="

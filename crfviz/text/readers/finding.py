@@ -15,8 +15,8 @@ from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.readers import brat, corpora, inline, misc, rows, tables
 from crfviz.text.readers.ends import DOCUMENT
 from crfviz.text.readers.keys import TEXTS, elements_of
+from crfviz.text.readers.kinds import are_lemmas, are_tags
 from crfviz.text.readers.losses import question
-from crfviz.text.readers.roles import are_lemmas, are_tags
 from crfviz.text.readers.rows import ANY, CONLLU_NAMES, Columns, Wanted
 from crfviz.text.schemes import OUTSIDE, scheme_of_file
 

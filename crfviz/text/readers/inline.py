@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
-from crfviz.text.readers.roles import BARE, ENTITY, KNOWN, are_tags
+from crfviz.text.readers.kinds import BARE, ENTITY, KNOWN, are_tags
 from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentences import Sentence
 

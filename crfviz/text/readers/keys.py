@@ -9,8 +9,8 @@ from typing import Any
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate_value
+from crfviz.text.readers.kinds import are_tags
 from crfviz.text.readers.losses import LIST_HELP, key_question
-from crfviz.text.readers.roles import are_tags
 
 WORDS = ("tokens", "words", "token", "word", "tokenized_text")
 ENTITY_TAGS = ("tags", "ner_tags", "ner", "labels", "label", "entities", "tag", "bio", "iob")

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from crfviz.text.columns import CONLLU, CONLLU_XPOS, UNTAGGED, Block, is_comment
 from crfviz.text.files import abbreviate_names
 from crfviz.text.readers.keys import may_be_tags
+from crfviz.text.readers.kinds import ENTITY, MARK, kind_of
 from crfviz.text.readers.losses import Losses
-from crfviz.text.readers.roles import ENTITY, MARK, kind_of
 from crfviz.text.schemes import OUTSIDE
 
 CELLS = (9, 5)  # MISC and FEATS

@@ -28,6 +28,7 @@ from crfviz.text.readers.keys import (
     refuse_class,
     verdict_of,
 )
+from crfviz.text.readers.kinds import are_tags
 from crfviz.text.readers.losses import Losses, key_question
 from crfviz.text.readers.marks import (
     counts_words,
@@ -37,7 +38,6 @@ from crfviz.text.readers.marks import (
     tags_inside,
     words_inside,
 )
-from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.rows import ANY, Wanted
 from crfviz.text.readers.spans import BY_WORD, Draft, Mark, draft_of_words, moved
 from crfviz.text.readers.spelling import Tagged

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
-from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES, are_tags
+from crfviz.text.readers.kinds import are_tags
+from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES
 
 TAB, BLANK = "\t", " "
 SEPARATORS = (",", ";", "\t", "|")

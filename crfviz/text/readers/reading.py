@@ -28,9 +28,9 @@ from crfviz.text.readers.finding import (
     summary_of,
 )
 from crfviz.text.readers.keys import elements_of
+from crfviz.text.readers.kinds import are_tags
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.objects import ObjectReader
-from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.spans import Unit, settled
 from crfviz.text.readers.spelling import (
     AS_WRITTEN,

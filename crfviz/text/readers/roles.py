@@ -8,12 +8,26 @@ has as much evidence. Anything else is a question: the error lists the columns.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Literal
 
 from crfviz.exceptions import FormatError
+from crfviz.text.readers.kinds import (
+    CAPITAL,
+    ENTITY,
+    MIN_CAPITAL_ROWS,
+    MIN_REPEATED_ROWS,
+    STRONG,
+    Column,
+    Kind,
+    are_attributes,
+    are_counts,
+    are_gold_and_predicted,
+    are_lemmas,
+    are_texts,
+    have_one_prefix,
+    kind_of,
+)
 from crfviz.text.readers.losses import question
-from crfviz.text.schemes import OUTSIDE, PENN, STTS, UPOS
+from crfviz.text.schemes import OUTSIDE
 
 WORD_NAMES = ("word", "token", "form", "words", "tokens", "surface")
 TAG_NAMES = (
@@ -22,34 +36,9 @@ TAG_NAMES = (
 )
 ANSWER_NAMES = ("pred", "answer", "system", "guess", "output", "auto", "model")  # begin so
 CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
-MARK = "[-_:/|~+#@\u2010-\u2015\u2212\uff0d]"  # between the prefix of an entity tag and its type
-_OPEN, _CLOSE = r"[<\[({]?", r"[>\])}]?"  # around such a tag
-ENTITY = re.compile(
-    rf"{_OPEN}(?:[Oo]|[BIESLUMW]{MARK}\S+|[bieslumw][-_:]\S+|\S+{MARK}[BIESLUMW]){_CLOSE}"
-    r"|\(?[\w-]*\*\)?|[BIESLUMW]"
-)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]+)?:(?=\S)")
-FULL_ENTITY = re.compile(
-    rf"{_OPEN}(?:[BIESLUMW]{MARK}[A-Z]{{2,}}|[A-Z]{{2,}}{MARK}[BIESLUMW]){_CLOSE}"
-)
-_PREFIX = re.compile(rf"{_OPEN}[BIESLUMW]{MARK}")
-KNOWN = {*UPOS, *PENN, *STTS, *".,:;!?\"'`()#$", "``", "''", "--", "...", "HYPH", "_", "-", "X"}
-BARE = set("BIESLUMW")  # prefixes without a type
-_CHUNK = re.compile(r"O|[BIES]-(?:NP|VP|PP|ADVP|ADJP|SBAR|PRT|CONJP|INTJ|LST|UCP)")
-_CAPITAL = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]{}-][A-Z0-9$_|+:.,'\"`)(\[\]-]*")
-_TYPE = re.compile(r"O|[A-Z][A-Z0-9_]+")
-_NO_TAG = re.compile(r"[-_]?|[-_]?[0-9]+(?:[.,:/-][0-9]+)?")  # empty, a dash or a number
-_RANGE = re.compile(r"[0-9]+[-.][0-9]+")  # of words in CoNLL-U
-_ATTRIBUTE = re.compile(r"\w+(?:\[-?[0-9]+\])?(?:\|\w+\[-?[0-9]+\])*=\S*")  # w[0]=Nora
 _WITH_SCORE = re.compile(r"[^/]+/[01]\.[0-9]+")  # as CRF++ writes a tag
-MIN_CAPITAL_ROWS, MIN_REPEATED_ROWS = 3, 6
-MAX_REPEATED = 30  # values of a column of tags
-Column = Sequence[str]  # the values in a column
-# entities, chunks and parts of speech are evidence of tags; weak ones look like tags of a set
-# that is not known; a constant has one value or none
-Kind = Literal["entities", "types", "chunks", "speech", "weak", "ids", "constant", "words"]
 _READ_AS = "column {} was read as the words and column {} as the tags"
-STRONG = ("entities", "types", "chunks", "speech")
 
 
 @dataclass(frozen=True)
@@ -129,9 +118,9 @@ def _refuse_features(
     """Reject features of CRFsuite, and scores of CRF++, unless the caller names the tags."""
     if tag is not None:
         return
-    if attributes := [n for n, values in enumerate(columns) if _are_attributes(values)]:
+    if attributes := [n for n, values in enumerate(columns) if are_attributes(values)]:
         raise ask(f"column {attributes[0] + 1} has attributes (CRFsuite), not words")
-    if len(columns) == 2 and any(map(_have_one_prefix, columns)):
+    if len(columns) == 2 and any(map(have_one_prefix, columns)):
         raise ask("a column has attributes, not words")
     if len(columns[-1]) >= MIN_CAPITAL_ROWS and all(map(_WITH_SCORE.fullmatch, columns[-1])):
         raise ask("seems to be output of CRF++ with probabilities; run crf_test without -v")
@@ -141,44 +130,17 @@ def _refuse_as_words(
     words: Column, number: int, ask: Callable[[str], FormatError], *, named: bool
 ) -> None:
     """Reject attributes; if the column is not named, also texts and WikiANN's `en:Oslo`."""
-    if _have_one_prefix(words):
+    if have_one_prefix(words):
         raise ask(f"column {number + 1} has attributes, not words")
     if named:
         return
-    if _are_texts(words):
+    if are_texts(words):
         raise ask(f"column {number + 1} has texts, not words")
     codes = {found[0] if (found := _LANGUAGE.match(word)) else "" for word in words}
     if len(words) >= MIN_CAPITAL_ROWS and len(codes) == 1 and "" not in codes:
         raise ask(
             f"all words in column {number + 1} begin with {min(codes)}, the code of a language"
         )
-
-
-def kind_of(values: Column) -> Kind:
-    """Return what the values of a column show."""
-    different = {*values}
-    if all(value in ("", "_", "-") for value in values):
-        return "constant"
-    if _are_entities(values):
-        return "chunks" if all(map(_CHUNK.fullmatch, values)) else "entities"
-    if len(different) == 1 and len(values) >= MIN_CAPITAL_ROWS:
-        return "constant"
-    if all(map(_NO_TAG.fullmatch, values)) or _are_ids(values):
-        return "ids"
-    if all(value in KNOWN for value in values):
-        letters = any(value[:1].isalpha() for value in values)
-        return "speech" if letters and len(values) > 1 else "words"
-    if _are_types(values):
-        return "types"
-    sparse = 2 * sum(value in ("", "_", "-") for value in values) >= len(values)
-    if sparse and len(values) >= MIN_CAPITAL_ROWS:
-        return "constant"
-    if all(map(_CAPITAL.fullmatch, values)) and len(values) >= MIN_CAPITAL_ROWS:
-        return "weak"
-    most = min(len(values) // 3, MAX_REPEATED)
-    if len(values) >= MIN_REPEATED_ROWS and len(different) <= most:
-        return "weak"
-    return "words"
 
 
 def _word(
@@ -231,10 +193,10 @@ def _of_pair(
         return Roles(0, 1)
     if kinds[1] == "ids":
         raise ask("column 2 has numbers, not tags")
-    if _are_texts(last):
+    if are_texts(last):
         raise ask("column 2 has texts, not tags")
     few = len(last) < MIN_REPEATED_ROWS  # too few to repeat
-    marked = few and any(ENTITY.fullmatch(v) or _CAPITAL.fullmatch(v) for v in last)
+    marked = few and any(ENTITY.fullmatch(v) or CAPITAL.fullmatch(v) for v in last)
     if are_lemmas(first, last) or (len(last) > 1 and not marked and 2 * len({*last}) > len(last)):
         raise ask("column 2 seems to have words or lemmas, not tags")
     return Roles(0, 1)
@@ -291,13 +253,6 @@ def _noted(word: int, tag: int, last: int, what: str) -> Roles:
     return Roles(word, tag, note=note)
 
 
-def are_lemmas(words: Column, values: Column) -> bool:
-    """Return whether half of the values repeat their words, as in TreeTagger."""
-    pairs = [(w, v) for w, v in zip(words, values, strict=True) if any(map(str.isalpha, w))]
-    same = sum(w.casefold() == v.casefold() for w, v in pairs)
-    return len(pairs) > 1 and 2 * same >= len(pairs)
-
-
 def _are_lemmas_of(lemmas: Column, words: Column) -> bool:
     """Return whether the first column has lemmas of the second: a capital is small in it, or ?."""
     if not are_lemmas(words, lemmas):
@@ -305,102 +260,3 @@ def _are_lemmas_of(lemmas: Column, words: Column) -> bool:
     pairs = [(a, b) for a, b in zip(lemmas, words, strict=True) if a != b]
     lower = sum(a == b.lower() for a, b in pairs) - sum(b == a.lower() for a, b in pairs)
     return lower > 0 or "<unknown>" in lemmas
-
-
-def _are_texts(values: Column) -> bool:
-    """Return whether most values have several words."""
-    texts = sum(" " in value and ENTITY.fullmatch(value) is None for value in values)
-    return 2 * texts > len(values) > 1
-
-
-def _have_one_prefix(values: Column) -> bool:
-    """Return whether all values are a name, an equals sign and a value, of one name."""
-    names = {value.partition("=")[0] for value in values}
-    marked = all("=" in value[1:] for value in values)
-    return len(values) >= MIN_CAPITAL_ROWS and len(names) == 1 and marked
-
-
-def _are_entities(values: Column) -> bool:
-    if not all(ENTITY.fullmatch(value) for value in values):
-        return False
-    full = any(FULL_ENTITY.match(value) or value[:2] in ("B-", "S-", "U-") for value in values)
-    brackets = any("*" in value for value in values) and len({*values}) > 1
-    bare = OUTSIDE in values and bool({*values} & BARE) and {*values} <= {OUTSIDE, *BARE}
-    return full or brackets or bare or (OUTSIDE in values and len({*values}) > 1)
-
-
-def _are_types(values: Column) -> bool:
-    """Return whether a third of the values are `O`, and the others repeat or are capitals."""
-    different = {*values} - {OUTSIDE}
-    named = all(_TYPE.fullmatch(value) for value in values) and len(values) >= MIN_CAPITAL_ROWS
-    most = OUTSIDE in values and 3 * values.count(OUTSIDE) >= len(values)
-    return bool(different) and OUTSIDE in values and (named or most)
-
-
-def _are_ids(values: Column) -> bool:
-    """Return whether values are numbers, offsets or ids, such as 3, 0-4, s1-t3 or doc_7."""
-    return len(values) >= MIN_CAPITAL_ROWS and all(
-        value[-1:].isdigit() or value in ("", "_", "-") for value in values
-    )
-
-
-def _are_attributes(values: Column) -> bool:
-    found = sum(_ATTRIBUTE.fullmatch(value) is not None for value in values)
-    return found >= 2 and 2 * found > len(values) and any("]=" in value for value in values)
-
-
-def are_tags(values: Sequence[str], *, in_blocks: bool = False) -> bool:
-    """Return whether a second column looks like tags rather than words.
-
-    `wear Z-strap` and `Dogs run .` are sentences. Unknown tags count only in files with blank lines
-    between blocks, if they are upper case or a few are repeated often.
-    """
-    if not values:
-        return False
-    if all(ENTITY.fullmatch(value) for value in values):
-        return len(values) > 1 or FULL_ENTITY.fullmatch(values[0]) is not None
-    if all(value in KNOWN for value in values):
-        return len(values) > 1 and any(value[0].isalpha() for value in values)
-    several = OUTSIDE in values and len(values) >= MIN_CAPITAL_ROWS and len({*values}) > 1
-    if several and all(_TYPE.fullmatch(value) for value in values):
-        return True  # IO: types without prefixes
-    if not in_blocks:
-        return False
-    if all(_CAPITAL.fullmatch(value) for value in values):
-        return len(values) >= MIN_CAPITAL_ROWS
-    return len(values) >= MIN_REPEATED_ROWS and 3 * len(set(values)) <= len(values)
-
-
-def are_counts(values: Sequence[str]) -> bool:
-    """Return whether a column numbers the words: each cell is one more than before, or the first.
-
-    Ranges such as 3-4 do not count.
-    """
-    values = [value for value in values if not _RANGE.fullmatch(value)]
-    if not values or not all(value.isdecimal() and len(value) < 6 for value in values):
-        return False
-    numbers = [int(value) for value in values]
-    first = numbers[0]
-    steps = [b in (first, a + 1) for a, b in pairwise(numbers)]
-    return first in (0, 1) and all(steps) and (len(numbers) == 1 or max(numbers) > first)
-
-
-def are_gold_and_predicted(gold: Column, predicted: Column) -> bool:
-    """Return whether two columns share a tag set and most tags, as in conlleval."""
-    pairs = list(zip(gold, predicted, strict=True))
-    # Their schemes may differ, such as BIO and BIOES, so that only the types are the same.
-    first, second = ({*map(_type, values)} - {OUTSIDE, "_"} for values in (gold, predicted))
-    common = first & second
-    if 2 * len(common) < max(1, min(len(first), len(second))):
-        return False
-    if not all(value for value in (*gold, *predicted)) or kind_of(gold) in ("ids", "constant"):
-        return False
-    marked = [(one, other) for one, other in pairs if (one, other) != (OUTSIDE, OUTSIDE)]
-    same = sum(_type(one) == _type(other) for one, other in marked)
-    listed = are_tags(gold, in_blocks=True) or are_tags(predicted, in_blocks=True)
-    known = listed or all(map(_CAPITAL.fullmatch, (*gold, *predicted)))
-    return known and 2 * same >= len(marked)
-
-
-def _type(tag: str) -> str:
-    return _PREFIX.sub("", tag, count=1).rstrip(">])}")

@@ -24,21 +24,10 @@ from crfviz.text.readers.ends import (
     starts_of,
 )
 from crfviz.text.readers.keys import verdict_of
+from crfviz.text.readers.kinds import ENTITY, FULL_ENTITY, KNOWN, are_counts, are_tags
 from crfviz.text.readers.misc import with_entity
 from crfviz.text.readers.quoting import BLANK, TABS, Dialect, cells_of, dialect_of
-from crfviz.text.readers.roles import (
-    CONLL_NAMES,
-    ENTITY,
-    FULL_ENTITY,
-    KNOWN,
-    TAG_NAMES,
-    WORD_NAMES,
-    Header,
-    Roles,
-    are_counts,
-    are_tags,
-    find_roles,
-)
+from crfviz.text.readers.roles import CONLL_NAMES, TAG_NAMES, WORD_NAMES, Header, Roles, find_roles
 from crfviz.text.schemes import OUTSIDE
 
 CONLLU_NAMES = (

@@ -25,7 +25,7 @@ from typing import Any
 from crfviz.exceptions import FormatError
 from crfviz.text.entities import TYPE_NAMES
 from crfviz.text.files import abbreviate
-from crfviz.text.readers.roles import KNOWN
+from crfviz.text.readers.kinds import KNOWN
 from crfviz.text.readers.rows import are_brackets, entities_of_brackets
 from crfviz.text.schemes import (
     BIO,

@@ -12,10 +12,11 @@ from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.jsonl import parsed, sentence_of
 from crfviz.text.readers.ends import SENTENCE_NAMES
 from crfviz.text.readers.keys import TEXTS, verdict_of
+from crfviz.text.readers.kinds import are_tags
 from crfviz.text.readers.losses import question
 from crfviz.text.readers.objects import ClassNames, ObjectReader
 from crfviz.text.readers.quoting import SEPARATORS, table_rows
-from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES, are_tags
+from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES
 from crfviz.text.readers.rows import ANY, Wanted, chosen_column
 from crfviz.text.readers.spans import Draft
 from crfviz.text.sentences import Sentence

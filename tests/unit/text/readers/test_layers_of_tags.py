@@ -10,8 +10,8 @@ from spacy.tokens import Doc, DocBin, Span
 
 from crfviz import read_sentences
 from crfviz.exceptions import FormatError
+from crfviz.text.fields import fields_in
 from crfviz.text.formats import parse_sentences
-from crfviz.text.readers.fields import fields_in
 from crfviz.text.readers.losses import LossWarning
 from crfviz.text.readers.rows import Wanted
 
