@@ -13,6 +13,7 @@ from crfviz.text.formats import (
     FORMATS,
     SentenceFile,
     detect_format,
+    parse_part,
     parse_sentences,
     read_sentences,
     render_sentences,
@@ -178,6 +179,8 @@ def test_invalid_utf8_is_reported_with_its_line(tmp_path):
     path.write_bytes(b"a\tO\ncaf\xe9\tO\n\xc3\xa9\tO\n")  # the third line is UTF-8
     with pytest.raises(FormatError, match="line 2: expected UTF-8 text, got byte 0xe9"):
         read_sentences(path)
+    with pytest.raises(FormatError, match="file, line 41: expected UTF-8 text, got byte 0xe9"):
+        list(parse_part(path.read_bytes(), "iob2", name="file", first_line=40))
 
 
 def test_byte_order_mark_is_not_part_of_the_first_word(tmp_path):
