@@ -91,7 +91,8 @@ def summary_of(
         ]
     elif found.format in ("json", "jsonl", "parquet"):
         words, own = (", ".join(sorted(each)) for each in keys)
-        parts = [f"words in {words or 'each list'}", f"tags in {own or 'each list'}"]
+        parts = [f"words in {words or 'each list'}"]
+        parts += [f"tags in {own or 'each list'}"] * bool(own or tags)
         parts += [f"spans count {unit}"] * bool(unit) + ["a sentence an object"]
     else:
         parts = [*_PARTS.get(found.format, ("words", "tags", "a sentence a line"))]
