@@ -203,6 +203,23 @@ def test_name_is_asked_until_it_is_given_or_the_first_step(desk, who):
     expect(desk.chips.first).to_be_visible()
 
 
+def test_phone_asks_the_name_above_the_sentence_and_names_no_keys(watch, fresh):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    desk = Desk(watch(fresh(**phone)))
+    desk.open(model=MODEL, **{"v.by": "ada", "v.part": "add"}).paste("Phones ring .")
+    document = desk.screen.param("v.doc")
+    desk.page.locator("[data-labeller] [data-act=accept]").tap()
+    expect(desk.page.get_by_text("are done")).to_be_visible()
+    desk.open(model=MODEL, **{"v.by": "bo", "v.doc": document})
+    expect(desk.page.get_by_role("textbox", name="Your name")).to_have_value("bo")
+    expect(desk.root).to_be_in_viewport()
+    desk.screen.expect_measured(
+        "() => document.querySelector('.st-key-labeller').getBoundingClientRect().top <= 211", True
+    )
+    keys = desk.page.locator("[data-labeller] :is(kbd, .keys)").filter(visible=True)
+    expect(keys).to_have_count(0)
+
+
 @pytest.mark.rotating
 def test_keys_pressed_in_quick_succession_all_count(desk, who, app):
     text = "The old man the boats ."

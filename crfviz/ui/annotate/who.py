@@ -26,13 +26,15 @@ def ask_name(document: DocumentSummary, who: str) -> None:
     others = [name for name in people if name != who]
     if who != NOBODY and (who in people or not others):
         return
-    there = f" {listed(others, MAX_NAMES)} labelled this document already." if others else ""
+    why = "Annotations are stored under it."
+    if others:
+        why = f"{listed(others, MAX_NAMES)} labelled this document already."
     with st.container(horizontal=True, vertical_alignment="bottom", key="who"):
         st.text_input("Your name", "" if who == NOBODY else who, key=NAME, width=190)
         if st.button("Label under this name", type="primary", on_click=_take_name):
             st.rerun()
         st.button(f"Stay {plain(who)}", on_click=stop_asking)
-        st.caption(plain(f"Annotations are stored under it.{there}"))
+        st.caption(plain(why))
 
 
 def stop_asking(document: str = "") -> None:

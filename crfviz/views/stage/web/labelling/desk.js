@@ -1,6 +1,7 @@
 // The frame around the labeller's words: position, likely tags, all tags, actions.
 
 import { button, flag, html, set, setText } from "../dom.js";
+import { hasNoKeys } from "../keyboard.js";
 import { buildEverywhere } from "./everywhere.js";
 import { accept, choose, pointAt, take, toggleWords } from "./marking.js";
 
@@ -42,7 +43,7 @@ export function buildDesk(labelling) {
     act("skip", "Next", "Page ↓", () => labelling.emit("go", { by: 1 })),
   ];
   const acts = html("div.actions", actions, labelling.guest ? [] : ofDesk);
-  const hint = html("div.hint");
+  const hint = html("div.hint.keys");
   sheet.addEventListener("pointerdown", (event) => pointAt(labelling, event, true));
   sheet.addEventListener("pointerover", (event) => pointAt(labelling, event, false));
   const topline = html("div.topline", place, reason, state);
@@ -85,12 +86,17 @@ function hintOf({ data, words, guest }) {
 /** @param {LabellerPayload} data */
 function standing({ state, doubtful, words, blank, bio, versions }) {
   if (versions && state !== "done") return standingOf(versions);
-  if (state === "done") return "Done. A key changes it again.";
-  if (blank && bio) return "Mark the entities by their keys; Enter accepts.";
-  if (blank && doubtful.length)
-    return `${doubtful.length} of ${words.length} words have no tag: press its key, then Enter.`;
-  if (blank) return "Every word has a tag: Enter accepts.";
-  if (!doubtful.length) return "No word is uncertain: Enter accepts.";
+  const touch = hasNoKeys();
+  const accepts = touch ? "Accept ends it." : "Enter accepts.";
+  if (state === "done") return `Done. A ${touch ? "tag" : "key"} changes it again.`;
+  if (blank && bio)
+    return touch ? `Tap a word, then its type; ${accepts}` : `Mark the entities by their keys; ${accepts}`;
+  if (blank && doubtful.length) {
+    const how = touch ? "tap each, then its tag" : "press its key, then Enter";
+    return `${doubtful.length} of ${words.length} words have no tag: ${how}.`;
+  }
+  if (blank) return `Every word has a tag: ${accepts}`;
+  if (!doubtful.length) return `No word is uncertain: ${accepts}`;
   const [isUncertain, sum] = [doubtful.length === 1 ? "is" : "are", words.length];
   return `${doubtful.length} of ${sum} words ${isUncertain} uncertain (p < 0.90).`;
 }
@@ -158,7 +164,7 @@ function drawVersions(element, labelling) {
 // The number of open disputes, and the keys that settle one.
 /** @param {{ left: number, names: string[], disputes: object[] }} versions */
 function standingOf({ left, names, disputes }) {
-  if (!left) return "Every dispute is settled: Enter accepts.";
+  if (!left) return `Every dispute is settled: ${hasNoKeys() ? "Accept ends it" : "Enter accepts"}.`;
   const [of, keys] = [disputes.length, names.map((_, n) => n + 1).join(", ")];
   return `${left} of ${of} ${of === 1 ? "dispute" : "disputes"} open: ${keys} take a version, Enter goes on.`;
 }

@@ -51,7 +51,7 @@ function writeLine(line, labelling, data) {
   line.replaceChildren();
   if (!everywhere?.left) return;
   const key = listKey(data) === "e" ? "e" : "⇧E";
-  const parts = [html("span", { dir: "auto" }, everywhere.text), html("span", "·"), html("kbd", key)];
+  const parts = [html("span", { dir: "auto" }, everywhere.text), html("span.keys", "·"), html("kbd", key)];
   line.append(
     button(parts, () => labelling.idle(() => answer(labelling, "open")), { "data-everywhere": everywhere.left }),
   );
