@@ -67,6 +67,15 @@ def test_tooltip_is_hidden_while_a_number_is_edited(screen):
 
     screen.node(1, 0).hover()
     expect(tip).to_be_visible()
+    cell.focus()
+    with screen.redraw():
+        screen.page.keyboard.type("-3.5")
+        screen.press("Enter")
+    expect(cell).to_have_text("−3.5")
+    expect(tip).to_be_hidden()
+    screen.node(2, 0).hover()
+    expect(tip).to_be_visible()
+
     screen.drag(cell, up=20, drop=False)
     expect(cell).not_to_have_text("")
     expect(tip).to_be_hidden()

@@ -14,6 +14,8 @@ export function buildTips(root, now) {
   const tip = html("div.tip", { "aria-hidden": "true", hidden: "" }); // labels and titles have the same text
   /** @type {HTMLElement | null} */
   let described = null; // the element whose tooltip is shown
+  let pointer = ""; // its last place
+  let resting = ""; // the place of the pointer at an edit: what is drawn below it anew is not pointed at
   /** @param {HTMLElement | null} element */
   const show = (element) => {
     const text = element && textOf(now(), element);
@@ -27,7 +29,14 @@ export function buildTips(root, now) {
   };
   root.addEventListener("focusin", (event) => show(targetOf(event).matches(":focus-visible") ? targetOf(event) : null));
   root.addEventListener("focusout", () => show(null));
+  const placeOf = (/** @type {PointerEvent} */ event) => `${event.screenX},${event.screenY}`;
+  root.addEventListener("pointermove", (event) => {
+    pointer = placeOf(event);
+  });
   root.addEventListener("pointerover", (event) => {
+    pointer = placeOf(event);
+    if (pointer === resting) return;
+    resting = "";
     const element = closest(event, "[data-node], .word");
     if (element) show(element);
     else if (closest(event, ".lattice-picture, .row")) show(null);
@@ -35,7 +44,11 @@ export function buildTips(root, now) {
   root.addEventListener("pointerleave", (event) => event.pointerType === "touch" || show(null)); // a finger stays
   // None over a number that is being dragged or typed.
   root.addEventListener("pointerdown", (event) => closest(event, "[data-cell], [data-table]") && show(null));
-  const hideWhileTyping = () => described?.hasAttribute("data-editing") && show(null);
+  const hideWhileTyping = () => {
+    if (!root.querySelector("[data-editing]")) return;
+    resting = pointer;
+    show(null);
+  };
   root.addEventListener("keydown", () => requestAnimationFrame(hideWhileTyping), true);
   return {
     element: tip,
