@@ -224,9 +224,10 @@ def starts_of(ends: Ends, word: int, name: str) -> Callable[[Sequence[str], int]
     seen: set[str] = set()
     rest = ""  # of the text, without blanks, behind the words so far
     count = 0  # rows of the sentence
+    is_text = True  # whether `last` may be a text; the number I before “I am” is not
 
     def begins(cells: Sequence[str], line: int) -> bool:
-        nonlocal last, rest, count
+        nonlocal last, rest, count, is_text
         here = cells[ends.column].strip() if ends.column < len(cells) else ""
         if not here or (ends.kind == RESTART and not here.isdecimal()):
             return False
@@ -234,7 +235,8 @@ def starts_of(ends: Ends, word: int, name: str) -> Callable[[Sequence[str], int]
         if ends.kind == RESTART:
             return before is not None and int(here) <= int(before)
         text, form = "".join(here.split()), cells[word].strip() if word < len(cells) else ""
-        starts = not here.isdecimal() and form != "" and text.startswith(form)
+        is_text = here != before or (is_text and (bool(rest) or text.startswith(form)))
+        starts = is_text and not here.isdecimal() and form != "" and text.startswith(form)
         is_sure = ends.sure or (starts and not rest)
         if here != before and here in seen and not is_sure:
             raise FormatError(

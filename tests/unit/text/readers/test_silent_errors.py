@@ -50,6 +50,10 @@ READ = {
         with_texts("ha ha", "ha ha", "Uno naps", words=(HA, HA, UNO)),
         [HA, HA, UNO],
     ),
+    "the first word is the number of its sentence": (
+        "sentence_id,word,tag\nI,I,O\nI,am,O\nI,I,O\nII,Uno,B-PER\n",
+        [(["I", "am", "I"], ["O", "O", "O"]), (["Uno"], ["B-PER"])],
+    ),
     "bars between named columns": ("word|tag\nUno|B-PER\nnaps|O\n.|O\n", [UNO]),
     "tuples in cells": (
         f'tokens,tags\n"{tuple(IDA[0])}","{tuple(IDA[1])}"\n"{tuple(UNO[0])}","{tuple(UNO[1])}"\n',
