@@ -209,6 +209,9 @@ def respelled(tags: Sequence[str]) -> dict[str, str]:
             same and "B" in prefixes and len(kinds) < len(found)
         ):
             continue  # SYM alone is no S-YM; BPER beside IPER and O is B-PER
+        begins = "B" in prefixes or (same and "I" in prefixes)
+        if not begins and not all("-" in tag or "_" in tag for tag in entities):
+            continue  # S:subj and S:obj are no entities of one word
         changes = {"M": "I", "W": "S"} if any(prefixes <= each for each in _BMES) else {}
         if not (prefixes <= set("BIESLU") or changes):
             continue

@@ -72,6 +72,7 @@ def test_iob1_and_bmes_keep_their_entities(sentences):
         (["b:per", "i:per", "o"], ["B-per", "I-per", "O"]),
         (["B:PER", "M:PER", "E:PER", "S:LOC"], ["B-PER", "I-PER", "E-PER", "S-LOC"]),
         (["BPER", "IPER", "BLOC", "O"], ["B-PER", "I-PER", "B-LOC", "O"]),
+        (["S:subj", "S:obj", "S:subj"], ["S:subj", "S:obj", "S:subj"]),  # nothing begins
         (["INTJ", "SYM", "O"], ["INTJ", "SYM", "O"]),  # of no type both B and I
         (["B-C++", "I-C++", "B-f(x)", "O"], ["B-C++", "I-C++", "B-f(x)", "O"]),
     ],
