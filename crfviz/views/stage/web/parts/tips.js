@@ -7,6 +7,7 @@ import { probability, score } from "../numbers.js";
 /** @import { Model } from "../types.js" */
 
 const GAP = 6; // pixels between an element and its tooltip
+const EDITS = ["Enter", "F2", "Delete", "Backspace"]; // keys that edit a number, beside those that type
 
 // `now` returns the current model.
 /** @param {HTMLElement} root @param {() => Model} now */
@@ -44,12 +45,14 @@ export function buildTips(root, now) {
   root.addEventListener("pointerleave", (event) => event.pointerType === "touch" || show(null)); // a finger stays
   // None over a number that is being dragged or typed.
   root.addEventListener("pointerdown", (event) => closest(event, "[data-cell], [data-table]") && show(null));
-  const hideWhileTyping = () => {
-    if (!root.querySelector("[data-editing]")) return;
+  const hideAtEdit = (/** @type {KeyboardEvent} */ event) => {
+    const types = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
+    const edits = types || EDITS.includes(event.key) || (event.altKey && event.key.startsWith("Arrow"));
+    if (!edits || !closest(event, "[data-cell], [data-table]")) return;
     resting = pointer;
     show(null);
   };
-  root.addEventListener("keydown", () => requestAnimationFrame(hideWhileTyping), true);
+  root.addEventListener("keydown", hideAtEdit, true);
   return {
     element: tip,
     // Updates the text when the numbers change.
